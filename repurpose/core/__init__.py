@@ -1,0 +1,1 @@
+"""Values and rules that need nothing but themselves: no clock, no randomness, no socket."""
