@@ -1,0 +1,12 @@
+"""What answers a call. `ENGINES` names the members; none is imported before it is used."""
+
+from __future__ import annotations
+
+__all__ = ["ENGINES"]
+
+ENGINES: dict[str, str] = {
+    "extractive": "repurpose.engines.extractive:extractive_engine",
+    "openai": "repurpose.engines.openai:openai_engine",
+    "scripted": "repurpose.engines.scripted:scripted_engine",
+}
+"""Name to `module:factory`. Strings, because an SDK costs a second of start-up."""
