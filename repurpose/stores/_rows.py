@@ -1,0 +1,269 @@
+"""From records to columns and back: one field is one column, one nested value several.
+
+Columns come from a record as plain values. `refuse_unclean` or `cleaned` decides what becomes of
+text that SQLite cannot hold, and `encoded` turns lists and objects into JSON text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+from repurpose.core.call import Call, Quote, Reply, Usage
+from repurpose.core.json_types import JsonValue
+from repurpose.core.record import CallRecord, Measures, Row, Run
+from repurpose.core.source import Block, Source
+from repurpose.schema.intake import IntakeError, decode
+from repurpose.stores._faults import Unstorable
+
+__all__ = [
+    "Columns",
+    "call_columns",
+    "call_from",
+    "cleaned",
+    "cleaned_text",
+    "encoded",
+    "refuse_unclean",
+    "reply_from",
+    "row_columns",
+    "row_from",
+    "run_columns",
+    "run_from",
+    "source_columns",
+    "source_from",
+]
+
+Columns: TypeAlias = dict[str, Any]
+"""Values by column name: of a record before writing, of a table's row after reading."""
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+"""NUL, which cuts a text short in SQL functions and C programs, and lone surrogates, which have
+no UTF-8 form."""
+
+
+# --- what a column can hold ---------------------------------------------------------------------
+
+
+def cleaned_text(text: str) -> str:
+    r"""`text` with U+FFFD for each character that cannot be stored; no offset moves.
+
+    >>> cleaned_text("a\x00b") == "a\ufffdb"
+    True
+    """
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def cleaned(columns: Columns) -> Columns:
+    """The columns with every text cleaned, at any depth."""
+    try:
+        return {name: _cleaned(value) for name, value in columns.items()}
+    except RecursionError as fault:
+        raise Unstorable("a value is nested too deeply") from fault
+
+
+def refuse_unclean(columns: Columns) -> Columns:
+    """The same columns, when every value in them will come back as it is.
+
+    Raises:
+        Unstorable: a text holds a character that cleaning would replace, or a value has no JSON
+            form that our own decoder takes, such as NaN or a hundred levels.
+    """
+    clean = cleaned(columns)
+    for name, value in clean.items():
+        if value != columns[name]:
+            raise Unstorable(f"its {name} holds a NUL character or half of a surrogate pair")
+        if _is_json(value):
+            _decoded(name, _encoded(name, value))
+    return clean
+
+
+def encoded(columns: Columns) -> Columns:
+    """The columns as SQLite takes them: lists and objects as JSON text.
+
+    Raises:
+        Unstorable: a value has no JSON form, such as NaN.
+    """
+    return {name: _encoded(name, value) for name, value in columns.items()}
+
+
+def _cleaned(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    match value:
+        case str():
+            return cleaned_text(value)
+        case Mapping():
+            return {_cleaned(key): _cleaned(item) for key, item in value.items()}
+        case list() | tuple():
+            return type(value)(_cleaned(item) for item in value)
+        case _:
+            return value
+
+
+def _is_json(value: object) -> bool:
+    return isinstance(value, Mapping | list | tuple)
+
+
+def _encoded(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    if not _is_json(value):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (ValueError, TypeError, RecursionError) as fault:
+        raise Unstorable(f"its {name} has no JSON form") from fault
+
+
+def _decoded(name: str, text: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """The value of a JSON column; of one that somebody has edited by hand, perhaps an error."""
+    try:
+        return decode(text)
+    except IntakeError as fault:
+        raise Unstorable(f"its {name} holds JSON that cannot be read") from fault
+
+
+# --- records ------------------------------------------------------------------------------------
+
+
+def source_columns(source_id: str, source: Source) -> Columns:
+    """A source under the id that its runs know it by."""
+    return {"id": source_id} | _shallow(source) | {"blocks": [_shallow(b) for b in source.blocks]}
+
+
+def source_from(columns: Columns) -> Source:
+    """The source of a table's row."""
+    blocks = (
+        Block(**{**block, "headings": tuple(block["headings"])})
+        for block in _decoded("blocks", columns["blocks"])
+    )
+    return Source(
+        **_fields(Source, columns, blocks=tuple(blocks), warnings=_texts(columns, "warnings"))
+    )
+
+
+def run_columns(run: Run) -> Columns:
+    """A run."""
+    return _shallow(run)
+
+
+def run_from(columns: Columns) -> Run:
+    """The run of a table's row."""
+    return Run(**_fields(Run, columns, formats=_texts(columns, "formats")))
+
+
+def row_columns(row: Row) -> Columns:
+    """A row, its measures as columns of their own."""
+    columns = _shallow(row)
+    measures = columns.pop("measures")
+    for field in fields(Measures):
+        columns[field.name] = getattr(measures, field.name, None)
+    return columns | {"quotes": [_shallow(quote) for quote in row.quotes]}
+
+
+def row_from(columns: Columns) -> Row:
+    """The row of a table's row."""
+    return Row(
+        **_fields(
+            Row,
+            columns,
+            content=None if columns["content"] is None else _decoded("content", columns["content"]),
+            measures=_measures(columns),
+            quotes=_quotes(columns),
+            coerced=_texts(columns, "coerced"),
+            dropped=_texts(columns, "dropped"),
+            notes=_texts(columns, "notes"),
+        )
+    )
+
+
+def call_columns(record: CallRecord) -> Columns:
+    """A call with both prompts and what came back."""
+    columns = _shallow(record)
+    call: Call = columns.pop("call")
+    reply = columns.pop("reply")
+    return (
+        columns
+        | {
+            "format": call.format,
+            "attempt": call.attempt,
+            "system_prompt": call.system,
+            "user_prompt": call.user,
+            "schema": call.schema,
+            "sent_schema": call.wire,
+            "output_tokens": call.output_tokens,
+        }
+        | ({} if reply is None else _reply_columns(reply))
+    )
+
+
+def call_from(columns: Columns, source: Source) -> CallRecord:
+    """The call of a table's row, about `source`."""
+    call = Call(
+        format=columns["format"],
+        system=columns["system_prompt"],
+        user=columns["user_prompt"],
+        schema=_decoded("schema", columns["schema"]),
+        wire=_decoded("sent_schema", columns["sent_schema"]),
+        source=source,
+        attempt=columns["attempt"],
+        output_tokens=columns["output_tokens"],
+    )
+    reply = None if columns["reply"] is None else reply_from(columns)
+    parameters = _decoded("parameters", columns["parameters"])
+    return CallRecord(**_fields(CallRecord, columns, call=call, reply=reply, parameters=parameters))
+
+
+def reply_from(columns: Columns) -> Reply:
+    """The reply of a call that has one."""
+    return Reply(
+        text=columns["reply"],
+        finish=columns["finish"],
+        refusal=columns["refusal"],
+        reasoning=columns["reasoning"],
+        usage=Usage(**_fields(Usage, columns)),
+        model=columns["answered_by"],
+        request_id=columns["request_id"],
+        requests=columns["requests"],
+        quotes=_quotes(columns),
+    )
+
+
+def _reply_columns(reply: Reply) -> Columns:
+    return {
+        "reply": reply.text,
+        "finish": reply.finish,
+        "refusal": reply.refusal,
+        "reasoning": reply.reasoning,
+        "answered_by": reply.model,
+        "request_id": reply.request_id,
+        "requests": reply.requests,
+        "quotes": [_shallow(quote) for quote in reply.quotes],
+        **_shallow(reply.usage),
+    }
+
+
+def _measures(columns: Columns) -> Measures | None:
+    if columns["unit"] is None:
+        return None
+    return Measures(**_fields(Measures, columns, shortened=bool(columns["shortened"])))
+
+
+def _quotes(columns: Columns) -> tuple[Quote, ...]:
+    return tuple(Quote(**quote) for quote in _decoded("quotes", columns["quotes"]))
+
+
+def _texts(columns: Columns, name: str) -> tuple[str, ...]:
+    return tuple(_decoded(name, columns[name]))
+
+
+def _shallow(record: Any) -> Columns:  # noqa: ANN401 - any of our dataclasses
+    """A record's fields by name, nested values as they are."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
+def _fields(record_type: Any, columns: Columns, **nested: JsonValue | object) -> Columns:  # noqa: ANN401 - any of our dataclasses
+    """The fields of `record_type`: those in `nested`, the others from columns of their name."""
+    return {
+        field.name: nested[field.name] if field.name in nested else columns[field.name]
+        for field in fields(record_type)
+    }

@@ -1,0 +1,268 @@
+"""A store in one SQLite file: four tables that any SQLite browser shows.
+
+Each method is one transaction. A method that returned has written: a process killed after it
+loses nothing, a power cut at most the last moments. Several threads and processes may use one
+file, on a local disk (https://www.sqlite.org/wal.html: WAL does not work over a network).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from sqlite_utils import Database
+
+from repurpose.core.call import Reply
+from repurpose.core.record import CallRecord, Row, Run, RunStatus
+from repurpose.core.source import Source
+from repurpose.errors import StoreError, UsageError
+from repurpose.ports import Store
+from repurpose.stores._connection import connect, immediate
+from repurpose.stores._faults import FAULTS, database_faults, reason_of
+from repurpose.stores._migrations import upgrade
+from repurpose.stores._rows import (
+    Columns,
+    call_columns,
+    call_from,
+    cleaned,
+    cleaned_text,
+    encoded,
+    refuse_unclean,
+    reply_from,
+    row_columns,
+    row_from,
+    run_columns,
+    run_from,
+    source_columns,
+    source_from,
+)
+
+__all__ = ["open_store"]
+
+Made = TypeVar("Made")
+Table = Literal["sources", "runs", "calls", "rows"]
+
+_SHOWN = 4  # how many runs an ambiguous beginning of an id is answered with
+
+
+def open_store(path: Path | str) -> Store:
+    """The store in the file `path`, made if it is missing; `:memory:` keeps nothing.
+
+    The file of an older version is brought up to date first.
+
+    Raises:
+        StoreError: the file cannot be made, opened or read, is no database of ours, or was
+            written by a newer version. It is then left as it was.
+    """
+    place = str(path)
+    with database_faults(place):
+        db = connect(place)
+        try:
+            upgrade(db, place)
+        except BaseException:
+            db.close()
+            raise
+    return _SqliteStore(place, db)
+
+
+class _SqliteStore:
+    """`Store` over one connection, which one thread uses at a time."""
+
+    def __init__(self, place: str, db: Database) -> None:
+        self._place = place
+        self._db = db
+        self._lock = threading.RLock()
+
+    def start_run(self, run: Run, source: Source) -> None:
+        """Keep a run and its source; one that is kept already stays as it was first loaded."""
+        with self._writing() as db:
+            _insert(db, "sources", cleaned(source_columns(run.source_id, source)), once=True)
+            _insert(db, "runs", cleaned(run_columns(run)))
+
+    def finish_run(self, run_id: str, status: RunStatus, finished_at: str) -> None:
+        """Note how a run ended."""
+        with self._writing() as db:
+            changed = db.execute(
+                "UPDATE runs SET status = ?, finished_at = ? WHERE id = ?",
+                [status, finished_at, run_id],
+            )
+            if changed.rowcount != 1:
+                raise StoreError(f"database {self._place}: it holds no run {run_id}")
+
+    def done_rows(self, idempotency_key: str) -> tuple[Row, ...]:
+        """The newest complete result with this key; a run where one variant failed has none."""
+        found = self._found(
+            """
+            SELECT * FROM rows WHERE idempotency_key = :key AND run_id = (
+                SELECT rows.run_id FROM rows JOIN runs ON runs.id = rows.run_id
+                WHERE rows.idempotency_key = :key
+                GROUP BY rows.run_id HAVING min(rows.status = 'done')
+                ORDER BY max(runs.number) DESC LIMIT 1
+            ) ORDER BY number
+            """,
+            {"key": idempotency_key},
+        )
+        return self._mapped(row_from, found)
+
+    def unsettled_reply(self, call_key: str) -> tuple[str, Reply] | None:
+        """The newest reply to this request that led to no stored result, with its call's id."""
+        found = self._found(
+            "SELECT * FROM calls WHERE key = :key AND settled = 0 AND reply IS NOT NULL"
+            " ORDER BY number DESC LIMIT 1",
+            {"key": call_key},
+        )
+        replies = self._mapped(reply_from, found)
+        return (found[0]["id"], replies[0]) if replies else None
+
+    def keep_call(self, record: CallRecord) -> None:
+        """Keep a call; a character that no column can hold becomes U+FFFD, so nothing is lost."""
+        with self._writing() as db:
+            _insert(db, "calls", cleaned(call_columns(record)))
+
+    def keep_result(self, rows: Sequence[Row], *, settles: Sequence[str]) -> tuple[Row, ...]:
+        """Keep all rows or none; a single one that cannot be written becomes a failed row.
+
+        Then the calls stay unsettled, so that their replies are used again and not paid again.
+        """
+        with self._writing() as db:
+            stored = tuple(_kept(db, row) for row in rows)
+            if all(new.status == row.status for new, row in zip(stored, rows, strict=True)):
+                for call_id in settles:
+                    db.execute("UPDATE calls SET settled = 1 WHERE id = ?", [call_id])
+        return stored
+
+    def runs(self, limit: int | None = None) -> tuple[Run, ...]:
+        """Runs, newest first."""
+        found = self._found(
+            "SELECT * FROM runs ORDER BY number DESC LIMIT :limit",
+            {"limit": -1 if limit is None else max(0, limit)},
+        )
+        return self._mapped(run_from, found)
+
+    def run(self, run_id: str) -> Run:
+        """The run with this id, with this unique beginning of an id, or `last`.
+
+        Raises:
+            UsageError: no run or more than one is meant.
+        """
+        if run_id == "last":
+            newest = self.runs(1)
+            if not newest:
+                raise UsageError("no run is stored yet", hint="start one: repurpose run FILE")
+            return newest[0]
+        begins = self._mapped(run_from, self._begins(cleaned_text(run_id))) if run_id else ()
+        exact = [run for run in begins if run.id == run_id]
+        if exact or len(begins) == 1:
+            return (exact or begins)[0]
+        if not begins:
+            raise UsageError(
+                f"no run begins with {run_id!r}", hint="see the ids with: repurpose list"
+            )
+        raise UsageError(
+            f"several runs begin with {run_id!r}: {_listed([run.id for run in begins])}",
+            hint="give more letters of the id, or `last`",
+        )
+
+    def source(self, source_id: str) -> Source:
+        """A kept source; its blocks and warnings included."""
+        found = self._found("SELECT * FROM sources WHERE id = :id", {"id": source_id})
+        if not found:
+            raise StoreError(f"database {self._place}: it holds no source {source_id}")
+        return self._mapped(source_from, found)[0]
+
+    def rows(self, run_id: str) -> tuple[Row, ...]:
+        """A run's rows in the order they were stored."""
+        found = self._found("SELECT * FROM rows WHERE run_id = :id ORDER BY number", {"id": run_id})
+        return self._mapped(row_from, found)
+
+    def calls(self, run_id: str) -> tuple[CallRecord, ...]:
+        """A run's calls in the order they were made; each call's source is the stored one."""
+        found = self._found(
+            "SELECT * FROM calls WHERE run_id = :id ORDER BY started_at, number", {"id": run_id}
+        )
+        sources = {name: self.source(name) for name in {call["source_id"] for call in found}}
+        with database_faults(self._place):
+            return tuple(call_from(call, sources[call["source_id"]]) for call in found)
+
+    def close(self) -> None:
+        """Let go of the database; a second time does nothing."""
+        with self._lock, database_faults(self._place):
+            self._db.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[Database]:
+        with self._lock, database_faults(self._place), immediate(self._db):
+            yield self._db
+
+    def _found(self, query: str, values: Columns) -> list[Columns]:
+        with self._lock, database_faults(self._place):
+            return list(self._db.query(query, values))
+
+    def _mapped(self, make: Callable[[Columns], Made], found: list[Columns]) -> tuple[Made, ...]:
+        with database_faults(self._place):
+            return tuple(make(columns) for columns in found)
+
+    def _begins(self, beginning: str) -> list[Columns]:
+        """The run with this id first, then a few whose ids begin so, newest first."""
+        return self._found(
+            "SELECT * FROM runs WHERE substr(id, 1, length(:id)) = :id"
+            " ORDER BY id = :id DESC, number DESC LIMIT :limit",
+            {"id": beginning, "limit": _SHOWN},
+        )
+
+
+def _kept(db: Database, row: Row) -> Row:
+    """The row as it was stored: itself, or a failed row that says why it was not."""
+    if row.status == "failed":
+        return _kept_failed(db, row)
+    try:
+        with db.atomic():
+            _insert(db, "rows", refuse_unclean(row_columns(row)))
+    except FAULTS as fault:
+        if not db.conn.in_transaction:
+            raise  # some faults, such as a full disk, may end the transaction with its siblings
+        return _kept_failed(db, _unstored(row, reason_of(fault)[0]))
+    return row
+
+
+def _kept_failed(db: Database, row: Row) -> Row:
+    """A failed row, with its words cleaned: nobody publishes them, so none is refused."""
+    columns = cleaned(row_columns(row))
+    _insert(db, "rows", columns)
+    return row_from(encoded(columns))
+
+
+def _unstored(row: Row, reason: str) -> Row:
+    """The failed row that stands for `row`; it holds nothing that could be taken for a result."""
+    return replace(
+        row,
+        status="failed",
+        message=f"{row.label} ({row.variant}) storage error: {reason}",
+        kind=StoreError.kind,
+        text=None,
+        content=None,
+        measures=None,
+        quotes=(),
+        coerced=(),
+        dropped=(),
+        notes=(),
+    )
+
+
+def _insert(db: Database, table: Table, columns: Columns, *, once: bool = False) -> None:
+    """Add one row to a table; with `once`, a row with this id stays as it is."""
+    values = encoded(columns)
+    names = ", ".join(values)
+    places = ", ".join(f":{name}" for name in values)
+    kept = " ON CONFLICT (id) DO NOTHING" if once else ""
+    # Table and column names are our own constants; every value is bound.
+    db.execute(f"INSERT INTO {table} ({names}) VALUES ({places}){kept}", values)  # noqa: S608
+
+
+def _listed(ids: Sequence[str]) -> str:
+    """A few ids, and a mark where there may be more."""
+    return ", ".join(ids) + (", …" if len(ids) == _SHOWN else "")
