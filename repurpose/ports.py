@@ -5,10 +5,10 @@ Everything here is a type; the adapters are chosen in `api` and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from repurpose.core.call import Call, Reply
 from repurpose.core.json_types import JsonValue
@@ -17,8 +17,9 @@ from repurpose.core.source import Source
 
 __all__ = ["Answerer", "Clock", "Engine", "NewId", "Store"]
 
-Answerer = Callable[[Call], Awaitable[Reply]]
-"""From a call to its reply. Raises `EngineError` where no reply came, and nothing else of ours."""
+Answerer = Callable[[Call], Coroutine[Any, Any, Reply]]
+"""From a call to its reply. Raises `EngineError` where no reply came, and `UnusableOutput` where an
+engine that reads the source itself finds nothing in it to answer with."""
 
 NewId = Callable[[], str]
 """A fresh id: letters and digits, unique, and sorted by the time it was made."""

@@ -1,0 +1,115 @@
+"""Real time, fresh ids, and the members of the families, each loaded when it is chosen."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import secrets
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from repurpose.config import Settings
+from repurpose.core.source import Source
+from repurpose.core.table import member
+from repurpose.engines import ENGINES
+from repurpose.errors import UsageError
+from repurpose.exports import EXPORTS
+from repurpose.ports import Engine, Store
+from repurpose.sources import load_bytes, load_path
+from repurpose.stores import STORES
+
+__all__ = ["SystemClock", "engine_for", "exported", "load", "new_id", "open_store"]
+
+
+class SystemClock:
+    """The real time."""
+
+    def now(self) -> datetime:
+        """The present moment in UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds since some fixed moment; never goes back."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Give others a turn for at least `seconds`."""
+        await asyncio.sleep(seconds)
+
+
+_counter = itertools.count()
+
+
+def new_id() -> str:
+    """A fresh id of 18 letters and digits; ids made later sort later.
+
+    Ten hex digits of milliseconds, two of a counter against equal moments, six random ones.
+    """
+    moment = time.time_ns() // 1_000_000
+    return f"{moment:011x}{next(_counter) % 256:02x}{secrets.token_hex(3)}"
+
+
+def load(origin: str | Path | bytes, *, kind: str | None = None) -> Source:
+    """The source at a path, on standard input (`-`), or in `bytes`.
+
+    `kind` is markdown, text or html; None finds it out by name and content.
+
+    Raises:
+        SourceError: it cannot be read; the reason says whether it is empty, binary, missing.
+    """
+    if isinstance(origin, bytes):
+        return load_bytes(origin, "bytes", kind)
+    if str(origin) == "-":
+        return load_bytes(sys.stdin.buffer.read(), "-", kind)
+    return load_path(Path(origin), kind)
+
+
+def open_store(database: str | Path) -> Store:
+    """The store in this SQLite file, made where there is none yet.
+
+    Raises:
+        StoreError: it cannot be opened.
+    """
+    opened: Store = member(STORES["sqlite"])(database)
+    return opened
+
+
+def engine_for(settings: Settings) -> Engine:
+    """The engine that these settings choose; the embedded one where no model is named.
+
+    Raises:
+        UsageError: an engine that is not there, or a model without key or address.
+    """
+    match settings.chosen_engine:
+        case "extractive":
+            engine: Engine = member(ENGINES["extractive"])()
+        case "openai":
+            ready = settings.checked_for_model()
+            engine = member(ENGINES["openai"])(
+                model=ready.model,
+                base_url=ready.base_url,
+                api_key=ready.api_key,
+                key_variable=ready.key_variable,
+                timeout=ready.timeout,
+                temperature=ready.temperature,
+                clock=SystemClock(),
+            )
+        case other:
+            raise UsageError(f"--engine {other!r} is not known", hint="openai or extractive")
+    return engine
+
+
+def exported(store: Store, run_id: str, kind: str) -> str:
+    """A stored run as one document; the same rows give the same text.
+
+    Raises:
+        UsageError: no such run, or an export that is not known.
+    """
+    where = EXPORTS.get(kind)
+    if where is None:
+        raise UsageError(f"no export {kind!r}", hint=f"choose from {', '.join(EXPORTS)}")
+    found = store.run(run_id)
+    document: str = member(where)(found, store.source(found.source_id), store.rows(found.id))
+    return document

@@ -1,0 +1,148 @@
+"""The loop around one format: ask, look, and at most a few times ask again with what was wrong.
+
+Pure and synchronous: a generator that yields calls and is sent replies. The shell around it
+does the waiting, so the same loop serves every engine, and a test needs no event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+from repurpose.core.call import Call, Quote, Reply
+from repurpose.core.finding import Finding
+from repurpose.core.policy import RetryPolicy
+from repurpose.errors import CutShort, FormatError, InvalidAnswer, Refused, UnusableOutput
+from repurpose.formats.base import FinishContext, Finished, Format
+from repurpose.schema.answer import Accepted, Rejected, read_answer
+from repurpose.schema.validate import Validator
+from repurpose.steps.request import larger_call, repair_call
+
+__all__ = ["Conversation", "Settled", "converse"]
+
+_FINDINGS_SHOWN = 3
+"""How many findings a row's message names; the repair prompt and the calls hold the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """How a format ended: with content or with an error, never with both."""
+
+    attempts: int
+    """Replies that were looked at; equals the calls made."""
+    finished: Finished | None = None
+    error: FormatError | None = None
+    coerced: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    quotes: tuple[Quote, ...] = ()
+
+
+Conversation = Generator[Call, Reply, Settled]
+"""Yields the next call, is sent its reply, and returns how it ended."""
+
+
+def converse(
+    format: Format,
+    first: Call,
+    validator: Validator,
+    policy: RetryPolicy,
+    context: FinishContext,
+) -> Conversation:
+    """Ask for `format` until an answer is valid and usable, or until `policy` says stop.
+
+    Yields at most `policy.max_attempts` calls. A refusal is final. A reply cut at the token
+    limit is asked for again only where the output budget can be raised. Connection faults are
+    the engine's and are never seen here.
+    """
+    loop = _Loop(format, first, validator, policy, context)
+    turn: Call | Settled = first
+    while isinstance(turn, Call):
+        reply = yield turn
+        turn = loop.after(turn, reply)
+    return turn
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """Everything that decides what follows a reply."""
+
+    format: Format
+    first: Call
+    validator: Validator
+    policy: RetryPolicy
+    context: FinishContext
+
+    def after(self, call: Call, reply: Reply) -> Call | Settled:
+        """The next call, or the end."""
+        match reply.finish:
+            case "refusal":
+                return Settled(call.attempt, error=Refused("the model refused to answer"))
+            case "content_filter":
+                return Settled(
+                    call.attempt, error=Refused("the provider's content filter stopped the answer")
+                )
+            case "length":
+                return self._after_cut(call)
+            case "stop":
+                return self._after_answer(call, reply)
+
+    def _after_cut(self, call: Call) -> Call | Settled:
+        larger = larger_call(call, attempt=call.attempt + 1) if self._may_follow(call) else None
+        if larger is not None:
+            return larger
+        spoken = "" if call.output_tokens is None else f" of {call.output_tokens} tokens"
+        error = CutShort(
+            f"the reply was cut at the output limit{spoken}",
+            hint="raise --max-output-tokens, or use a model with a larger output limit",
+        )
+        return Settled(call.attempt, error=error)
+
+    def _after_answer(self, call: Call, reply: Reply) -> Call | Settled:
+        read = read_answer(
+            reply.text, self.validator, reasoning=reply.reasoning, extra=self.format.extra
+        )
+        match read:
+            case Rejected(findings):
+                invalid = InvalidAnswer(_told(findings))
+                return self._again_or(invalid, findings, call, reply)
+            case Accepted():
+                return self._after_valid(read, call, reply)
+
+    def _after_valid(self, read: Accepted, call: Call, reply: Reply) -> Call | Settled:
+        try:
+            finished = self.format.finish(read.answer, self.context)
+        except UnusableOutput as error:
+            finding = Finding("unusable", "", error.message)
+            return self._again_or(error, (finding,), call, reply)
+        return Settled(
+            call.attempt,
+            finished=finished,
+            coerced=read.coerced,
+            dropped=read.dropped,
+            notes=(*read.notes, *finished.notes),
+            quotes=reply.quotes,
+        )
+
+    def _again_or(
+        self, error: FormatError, findings: Sequence[Finding], call: Call, reply: Reply
+    ) -> Call | Settled:
+        if not (self._may_follow(call) and self.policy.repairs(findings)):
+            return Settled(call.attempt, error=error)
+        return repair_call(
+            self.first,
+            attempt=call.attempt + 1,
+            findings=findings,
+            rejected=reply.text,
+            output_tokens=call.output_tokens,
+        )
+
+    def _may_follow(self, call: Call) -> bool:
+        return call.attempt < self.policy.max_attempts
+
+
+def _told(findings: Sequence[Finding]) -> str:
+    """The findings as one readable line."""
+    shown = "; ".join(str(finding) for finding in findings[:_FINDINGS_SHOWN])
+    more = len(findings) - _FINDINGS_SHOWN
+    return shown if more <= 0 else f"{shown}; and {more} more"
