@@ -1,0 +1,90 @@
+"""Progress on standard error: a live line per format on a terminal, plain lines elsewhere.
+
+The state is a plain table from format to what is known of it; showing it is all that differs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import click
+
+from repurpose.core.progress import CallStarted, FormatEnded, FormatStarted, Progress
+
+__all__ = ["Line", "line_for", "shown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is known of one format."""
+
+    label: str
+    text: str
+    state: str
+    """working, done or failed."""
+
+
+def line_for(progress: Progress) -> Line:
+    """The line that a step of progress leads to."""
+    match progress:
+        case FormatStarted(label=label):
+            return Line(label, "started", "working")
+        case CallStarted(label=label, attempt=1):
+            return Line(label, "writing", "working")
+        case CallStarted(label=label, attempt=attempt):
+            return Line(label, f"correcting (attempt {attempt})", "working")
+        case FormatEnded(label=label, reused=True):
+            return Line(label, "already done, no call made", "done")
+        case FormatEnded(label=label, status=status, message=message, elapsed_ms=elapsed_ms):
+            said = message.removeprefix(f"{label} ")
+            return Line(label, f"{said}, {elapsed_ms / 1000:.1f} s", status)
+
+
+@contextmanager
+def shown(*, quiet: bool = False) -> Iterator[Callable[[Progress], None]]:
+    """A function to report progress to, shown as fits where standard error goes."""
+    if quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        with _live() as report:
+            yield report
+    else:
+        yield _plain
+
+
+def _plain(progress: Progress) -> None:
+    """One line for each step worth a line in a log file."""
+    if not isinstance(progress, FormatStarted):
+        line = line_for(progress)
+        click.echo(f"{line.label}: {line.text}", err=True)
+
+
+@contextmanager
+def _live() -> Iterator[Callable[[Progress], None]]:
+    """A line per format that changes in place, with a spinner while it is in work."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.spinner import Spinner
+    from rich.table import Table
+    from rich.text import Text
+
+    lines: dict[str, Line] = {}
+    spinner = Spinner("dots")
+    marks = {"done": Text("✓", style="green"), "failed": Text("✗", style="red")}
+
+    def grid() -> Table:
+        drawn = Table.grid(padding=(0, 1))
+        for line in lines.values():
+            drawn.add_row(marks.get(line.state, spinner), line.label, Text(line.text))
+        return drawn
+
+    with Live(get_renderable=grid, console=Console(stderr=True), refresh_per_second=8) as live:
+
+        def report(progress: Progress) -> None:
+            lines[progress.format] = line_for(progress)
+            live.refresh()
+
+        yield report
