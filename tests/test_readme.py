@@ -1,0 +1,134 @@
+"""The README's commands and code, run as they stand there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mock_server import MockServer
+from repurpose.cli import main
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+
+
+def blocks(language: str) -> list[str]:
+    """The README's code blocks in this language."""
+    return re.findall(
+        rf"^```{language}\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+
+
+COMMANDS = [
+    line.split("  #")[0].strip()
+    for block in blocks("sh")
+    for line in block.splitlines()
+    if line.startswith(("repurpose ", "cat "))
+]
+
+
+@pytest.fixture
+def folder(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mock_server: MockServer
+) -> Path:
+    """A folder as the README supposes it, with the providers it names on loopback."""
+    sources = root / "fixtures" / "sources"
+    shutil.copy(sources / "article.md", tmp_path / "article.md")
+    shutil.copy(sources / "notes.txt", tmp_path / "notes.md")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    monkeypatch.setenv("OPENAI_BASE_URL", mock_server.url)
+    return tmp_path
+
+
+def test_there_are_commands_to_run() -> None:
+    assert len(COMMANDS) >= 12
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_readme_runs(
+    command: str, folder: Path, mock_server: MockServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _run("repurpose run article.md --quiet", folder, monkeypatch)
+    local = command.replace("http://localhost:11434/v1", mock_server.url)
+    assert _run(local, folder, monkeypatch) == 0
+
+
+def _run(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int | str | None:
+    """Run a line of a shell in this process; a `cat` before it becomes its standard input."""
+    before, _, after = command.rpartition("|")
+    with monkeypatch.context() as process:
+        if before:
+            piped = (folder / shlex.split(before)[1]).open(encoding="utf-8")
+            process.setattr(sys, "stdin", piped)
+        process.setattr(sys, "argv", shlex.split(after))
+        with pytest.raises(SystemExit) as ended:
+            main()
+        if before:
+            piped.close()
+    return ended.value.code
+
+
+@pytest.mark.parametrize("code", blocks("python"))
+def test_the_readmes_python_runs(
+    code: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names: dict[str, Any] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    printed = capsys.readouterr().out
+    assert "Q: " in printed
+    assert "of 280" in printed
+    assert "Summary done; Newsletter done" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="the README's lines are for a POSIX shell")
+def test_the_first_line_of_the_readme_runs_the_main_job_from_a_clean_copy(
+    root: Path, tmp_path: Path, copied: Callable[[Path], Path]
+) -> None:
+    (line,) = [each for each in _lines() if "repurpose run" in each]
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        line,
+        shell=True,
+        cwd=copied(tmp_path / "clone"),
+        env=clean,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n# ") == 5
+
+
+def _lines() -> list[str]:
+    """The lines that set everything up."""
+    found = [each for block in blocks("sh") for each in block.splitlines() if "-m venv" in each]
+    assert len(found) == 2
+    return found
+
+
+@pytest.fixture
+def copied(root: Path) -> Callable[[Path], Path]:
+    """Copy what is under version control, and nothing else, into a folder."""
+
+    def copy(target: Path) -> Path:
+        listed = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True
+        )
+        for name in filter(None, listed.stdout.split("\0")):
+            if (root / name).is_file():
+                (target / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(root / name, target / name)
+        return target
+
+    return copy
