@@ -11,9 +11,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from mock_server import MockServer
+from repurpose.ports import Store
 from repurpose.schema.intake import decode
+from repurpose.stores.sqlite import open_store
+
+# The same examples in every run, so that a change lands or does not for its own reasons. To look
+# for new ones: pytest --hypothesis-profile=explore
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("explore", derandomize=False, deadline=None, max_examples=2000)
+settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parent.parent
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -88,6 +97,14 @@ def new_id() -> Callable[[], str]:
     """Ids that sort in the order they were made: id0001, id0002, …"""
     numbers = itertools.count(1)
     return lambda: f"id{next(numbers):04}"
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    """An empty store that keeps nothing after the test."""
+    opened = open_store(":memory:")
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mock_server import REFUSAL, MockServer
-from repurpose.api.adapters import load, open_store
+from repurpose.api.adapters import load
 from repurpose.api.runs import run
 from repurpose.config import Settings
 from repurpose.core.result import RunResult
@@ -22,13 +22,6 @@ from repurpose.formats import FORMATS
 from repurpose.ports import Engine, Store
 
 KEY = "sk-hunter2hunter2"
-
-
-@pytest.fixture
-def store() -> Any:
-    opened = open_store(":memory:")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -24,17 +24,9 @@ from repurpose.formats.base import FinishContext
 from repurpose.platforms import PLATFORMS
 from repurpose.ports import Engine, Store
 from repurpose.runner import Job, Runner, prepare
-from repurpose.stores.sqlite import open_store
 
 SOURCE = Source(text="Kestrels hover over the ring road.", origin="a.md", kind="text", title="Kes")
 SECRET = "kestrels"
-
-
-@pytest.fixture
-def store() -> Any:
-    opened = open_store(":memory:")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
