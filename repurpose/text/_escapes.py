@@ -150,6 +150,7 @@ _ENTITY = re.compile(
     r"&(?P<again>(?:(?i:amp);?|\#0*+38(?:;|(?![0-9]))|\#[xX]0*+26(?:;|(?![0-9a-fA-F])))*+)"
     r"(?:\#[xX]0*+(?P<hex>[0-9a-fA-F]{1,6}+);?"
     r"|\#0*+(?P<decimal>[0-9]{1,7}+);?"
+    r"|\#[xX]?(?P<zero>0++);?"
     r"|(?P<name>[A-Za-z][A-Za-z0-9]{1,31}+)(?P<closed>;?)"
     r"|)",
     re.ASCII,
@@ -165,9 +166,14 @@ def _entity(match: re.Match[str]) -> tuple[str, int] | None:
 
 
 def _numeric(match: re.Match[str]) -> tuple[str, int] | None:
-    if not match["hex"] and not match["decimal"]:
+    if match["hex"]:
+        code = int(match["hex"], 16)
+    elif match["decimal"]:
+        code = int(match["decimal"])
+    elif match["zero"]:
+        code = 0
+    else:
         return None
-    code = int(match["hex"], 16) if match["hex"] else int(match["decimal"])
     character = _character(code)
     return None if character is None else (character, match.end())
 

@@ -38,11 +38,11 @@ _SPACE = any_of(" " + LINE + HIDDEN)
 _ALL_BRACKETS = _BRACKETS + DEFUSED_OPEN + DEFUSED_CLOSE
 # Between two letters of one word: any white space, and at most one sign ("s.o.u.r.c.e"). Signs
 # that pass for a letter are left for the letter to match.
-_GAP = rf"{_SPACE}*+(?:[./:_]{_SPACE}*+)?+"
+_GAP_SIGNS = "./:_"
+_GAP = rf"{_SPACE}*+(?:[{_GAP_SIGNS}]{_SPACE}*+)?+"
 # Between two words of a name: up to six signs or digits, besides any white space and joiners.
 _LOOSE = any_of(" _" + LINE + HIDDEN)
 _BETWEEN = rf"(?:{_LOOSE}*+{none_of(SOLID + ' _' + LINE + HIDDEN)}){{0,6}}{_LOOSE}*+"
-_FIRST_WORD = len("source")  # how long a first word that counts alone is without gaps
 # A namespace, read backwards: colon, then its letters.
 _PREFIX = rf"(?:{_SPACE}*+:{_SPACE}*+{none_of(_ALL_BRACKETS + ': ' + SLASH)}*+)"
 
@@ -186,8 +186,8 @@ def _upright(
         start, end = match.span()
         before, wanted = _BEFORE, OPENERS
         if _lacks_second_word(match):
-            if len(match["first"].replace(HIDDEN, "").replace(LINE, "")) >= _FIRST_WORD:
-                continue
+            if any(sign in match["first"] for sign in _GAP_SIGNS + " "):
+                continue  # letters apart are a tag only where both words are there
             before, wanted = _BEFORE_PLAIN, ANGLE
         reach = _matched(before, mirrored, len(skeleton) - start)
         opening = [start - 1 - place for place, sign in enumerate(reach) if sign in wanted]
