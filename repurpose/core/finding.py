@@ -7,7 +7,9 @@ from typing import Literal
 
 __all__ = ["Finding", "FindingKind"]
 
-FindingKind = Literal["parse", "missing_required", "type_mismatch", "constraint", "unusable"]
+FindingKind = Literal[
+    "parse", "missing_required", "type_mismatch", "constraint", "unusable", "quality"
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,9 @@ class RetryPolicy:
     """Ask again when a value has another type than declared and is not losslessly convertible."""
     on_unusable: bool = False
     """Ask again when a valid answer leaves nothing to publish."""
+    on_quality: bool = True
+    """Ask again when a valid answer cannot be published as it is: a loop, a placeholder, another
+    language."""
 
     def __post_init__(self) -> None:
         if isinstance(self.max_attempts, bool) or not 1 <= self.max_attempts <= MAX_ATTEMPTS:
@@ -68,6 +71,8 @@ class RetryPolicy:
                 return True
             case "unusable":
                 return self.on_unusable
+            case "quality":
+                return self.on_quality
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,7 @@ class RetryOverrides:
     on_missing_required: bool | None = None
     on_type_mismatch: bool | None = None
     on_unusable: bool | None = None
+    on_quality: bool | None = None
 
     def given(self) -> dict[str, int | bool]:
         """The fields that are set, by name."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from repurpose.checks.quality import EVERY_STRING, Prose
 from repurpose.core.json_types import JsonObject
 from repurpose.core.policy import RetryOverrides
 from repurpose.core.record import Measures
@@ -72,6 +73,8 @@ class Format:
     declared: tuple[str, ...]
     """The fields of its envelope's data, in order."""
     finish: Finish
+    prose: Prose = EVERY_STRING
+    """Which fields of an answer people read, and how; those are checked for their quality."""
     retry: RetryOverrides = field(default=RetryOverrides())
     extra: Literal["reject", "drop"] = "reject"
     """What happens to undeclared keys of an answer."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from repurpose.checks import MAX_PAIRS, capped
+from repurpose.checks.quality import Prose
 from repurpose.core.json_types import JsonObject, JsonValue
 from repurpose.errors import UnusableOutput
 from repurpose.formats._finishing import (
@@ -97,6 +98,7 @@ def build() -> Format:
         schema=schema_object("faq"),
         declared=("pairs",),
         finish=_finish,
+        prose=Prose(texts=("pairs.*.answer",), lines=("pairs.*.question",), most=MAX_PAIRS),
     )
 
 

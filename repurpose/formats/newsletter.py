@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict, Field
 
 from repurpose.checks import non_blank
+from repurpose.checks.quality import Prose
 from repurpose.core.json_types import JsonObject
 from repurpose.errors import UnusableOutput
 from repurpose.formats._finishing import (
@@ -57,6 +58,7 @@ def build() -> Format:
         schema=schema_object("newsletter"),
         declared=("subject", "preheader", "paragraphs", "callToAction"),
         finish=_finish,
+        prose=Prose(texts=("paragraphs.*", "callToAction"), lines=("subject", "preheader")),
     )
 
 

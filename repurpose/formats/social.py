@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from repurpose.checks import fit_post
+from repurpose.checks.quality import Prose, sound_hashtags
 from repurpose.core.json_types import JsonObject, JsonValue
 from repurpose.core.record import Measures
 from repurpose.core.template import render
@@ -89,11 +90,12 @@ def build(platforms: Sequence[str] = DEFAULT_PLATFORMS) -> Format:
     return Format(
         name="social",
         label="Social posts",
-        version=1,
+        version=2,
         task=render(prompt_text("social"), {"platforms": lines}, name="social"),
         schema=_schema_for(list(chosen.values())),
         declared=tuple(chosen),
         finish=finish,
+        prose=Prose(texts=("*.text",), apart=True),
     )
 
 
@@ -136,21 +138,33 @@ def _finish(
     lacking = [f'no "{name}"' for name in platforms if not text_at(answer.get(name), "text")]
     if lacking:
         raise UnusableOutput(f"the answer has {' and '.join(lacking)} post")
-    posts = {name: _post(answer[name], platform, context) for name, platform in platforms.items()}
+    tags = {name: sound_hashtags(_texts_at(answer[name], "hashtags")) for name in platforms}
+    posts = {
+        name: _post(answer[name], tags[name][0], platform, context)
+        for name, platform in platforms.items()
+    }
     fields: dict[str, JsonValue] = {name: _as_json(post) for name, post in posts.items()}
     return Finished(
         content=SocialContent(posts),
         fields=fields,
         pieces=tuple(_piece(name, post) for name, post in posts.items()),
-        notes=tuple(note for name, post in posts.items() for note in _notes(name, post)),
+        notes=tuple(
+            note for name, post in posts.items() for note in _notes(name, post, tags[name][1])
+        ),
     )
 
 
-def _post(given: JsonValue, platform: Platform, context: FinishContext) -> Post:
+def _texts_at(given: JsonValue, key: str) -> list[str]:
+    return [text for text in list_at(given, key) if isinstance(text, str)]
+
+
+def _post(
+    given: JsonValue, hashtags: Sequence[str], platform: Platform, context: FinishContext
+) -> Post:
     """The post as the platform accepts it."""
     fitted = fit_post(
         text_at(given, "text"),
-        [tag for tag in list_at(given, "hashtags") if isinstance(tag, str)],
+        hashtags,
         platform,
         language=context.language,
         segmenter=context.segmenter,
@@ -194,9 +208,9 @@ def _piece(name: str, post: Post) -> Piece:
     return Piece(variant=name, text=post.text, content=_as_json(post), measures=measures)
 
 
-def _notes(name: str, post: Post) -> list[str]:
-    """What was changed to make the post fit, for an editor."""
-    notes = []
+def _notes(name: str, post: Post, unsound: Sequence[str]) -> list[str]:
+    """What was changed to make the post fit, for an editor; and why hashtags were no hashtags."""
+    notes = [f"{name}: {reason}" for reason in unsound]
     if post.shortened:
         where = "a sentence end" if post.cut_mode == "sentence" else "a word"
         notes.append(f"{name}: shortened at {where} to {post.length:,} of {post.max_length:,}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from repurpose.checks import MAX_SENTENCES, capped, one_line
+from repurpose.checks.quality import Prose
 from repurpose.core.json_types import JsonObject
 from repurpose.errors import UnusableOutput
 from repurpose.formats._finishing import (
@@ -55,6 +56,7 @@ def build() -> Format:
         schema=schema_object("summary"),
         declared=("sentences",),
         finish=_finish,
+        prose=Prose(texts=("sentences.*",), most=MAX_SENTENCES),
     )
 
 

@@ -18,7 +18,7 @@ from repurpose.sources._charset import Decoding, NotTextError, UnknownCharsetErr
 from repurpose.sources._raw import MAX_BYTES, Loader, Raw, shown
 from repurpose.text.cleaning import Cleaned, clean
 from repurpose.text.detection import detect_language
-from repurpose.text.language import primary, well_formed
+from repurpose.text.language import kindred, primary, well_formed
 
 __all__ = [
     "MAX_BYTES",
@@ -42,21 +42,6 @@ _ENOUGH = 200  # characters of prose, for the same
 _ISO_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T\s].{0,40})?", re.DOTALL)
 # RFC 5646, 2.1.1: scripts have four letters, regions two.
 _CASES: dict[int, Callable[[str], str]] = {2: str.upper, 4: str.title}
-# Codes that name one language twice, or that the detection model cannot tell apart.
-_KINDRED = (
-    frozenset({"no", "nb", "nn", "da"}),
-    frozenset({"hr", "sr", "bs", "sh", "cnr"}),
-    frozenset({"id", "in", "ms"}),
-    frozenset({"he", "iw"}),
-    frozenset({"yi", "ji"}),
-    frozenset({"tl", "fil"}),
-    frozenset({"zh", "cmn", "yue", "wuu"}),
-    frozenset({"ar", "arz", "arb"}),
-    frozenset({"fa", "prs", "pes"}),
-    frozenset({"de", "gsw", "als", "bar", "nds"}),
-    frozenset({"es", "gl", "ast", "an"}),
-    frozenset({"cs", "sk"}),
-)
 
 
 def decode(raw: Raw, declared: str | None = None) -> tuple[str, tuple[str, ...]]:
@@ -175,12 +160,8 @@ def language_of(declared: str | None, text: str) -> tuple[str | None, tuple[str,
     if code is None:
         return found.code, ()
     certain = found.score >= _SURE and len(text) >= _ENOUGH
-    if not certain or found.code is None or _same(primary(code), found.code):
+    if not certain or found.code is None or kindred(primary(code), found.code):
         return code, ()
     return found.code, (
         f"declared as {code}, but the text is written in {found.code}; {found.code} is used",
     )
-
-
-def _same(one: str, other: str) -> bool:
-    return one == other or any(one in kin and other in kin for kin in _KINDRED)

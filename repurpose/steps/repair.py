@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
+from repurpose.checks.quality import Assignment, Review, review
 from repurpose.core.call import Call, Quote, Reply
 from repurpose.core.finding import Finding
 from repurpose.core.policy import RetryPolicy
@@ -115,14 +116,28 @@ class _Loop:
         except UnusableOutput as error:
             finding = Finding("unusable", "", error.message)
             return self._again_or(error, (finding,), call, reply)
+        quality = self._reviewed(read, reply)
+        if quality.unusable:
+            unusable = UnusableOutput(_told(quality.unusable))
+            return self._again_or(unusable, (*quality.unusable, *quality.notes), call, reply)
         return Settled(
             call.attempt,
             finished=finished,
             coerced=read.coerced,
             dropped=read.dropped,
-            notes=(*read.notes, *finished.notes),
+            notes=(*read.notes, *finished.notes, *map(str, quality.notes)),
             quotes=reply.quotes,
         )
+
+    def _reviewed(self, read: Accepted, reply: Reply) -> Review:
+        """What an editor would say about a valid answer that has something to publish."""
+        assignment = Assignment(
+            instructions=self.first.system,
+            source=self.first.source.text,
+            language=self.context.language,
+            quotes=tuple(quote.text for quote in reply.quotes),
+        )
+        return review(read.answer, self.format.prose, assignment)
 
     def _again_or(
         self, error: FormatError, findings: Sequence[Finding], call: Call, reply: Reply

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["language_phrase", "primary", "well_formed"]
+__all__ = ["kindred", "language_phrase", "primary", "well_formed"]
 
 _CODE = re.compile(
     r"""
@@ -22,6 +22,22 @@ _CODE = re.compile(
 )
 
 _SOURCE_LANGUAGE = "the language of the source material"
+
+# Codes that name one language twice, or that the detection model cannot tell apart.
+_KINDRED = (
+    frozenset({"no", "nb", "nn", "da"}),
+    frozenset({"hr", "sr", "bs", "sh", "cnr"}),
+    frozenset({"id", "in", "ms"}),
+    frozenset({"he", "iw"}),
+    frozenset({"yi", "ji"}),
+    frozenset({"tl", "fil"}),
+    frozenset({"zh", "cmn", "yue", "wuu"}),
+    frozenset({"ar", "arz", "arb"}),
+    frozenset({"fa", "prs", "pes"}),
+    frozenset({"de", "gsw", "als", "bar", "nds"}),
+    frozenset({"es", "gl", "ast", "an"}),
+    frozenset({"cs", "sk"}),
+)
 
 _NAMES = {
     "ar": "Arabic",
@@ -86,6 +102,15 @@ def primary(code: str) -> str:
     'pt'
     """
     return code.partition("-")[0].lower()
+
+
+def kindred(one: str, other: str) -> bool:
+    """Whether two primary subtags are one language, or too near for detection to contradict.
+
+    >>> kindred("nb", "da"), kindred("de", "de"), kindred("de", "nl")
+    (True, True, False)
+    """
+    return one == other or any(one in kin and other in kin for kin in _KINDRED)
 
 
 def language_phrase(code: str | None) -> str:

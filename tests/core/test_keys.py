@@ -32,6 +32,7 @@ def key(call: Call = CALL, **changes: Any) -> str:
         replace(CALL, output_tokens=10),
         replace(CALL, source=replace(SOURCE, text="Text!")),
         replace(CALL, source=replace(SOURCE, url="https://example.com/")),
+        replace(CALL, source=replace(SOURCE, kind="markdown")),
     ],
 )
 def test_any_change_of_the_request_is_another_key(changed: Call) -> None:

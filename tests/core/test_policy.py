@@ -16,6 +16,7 @@ def test_the_default_is_one_call_and_one_repair_with_every_switch_on() -> None:
         on_missing_required=True,
         on_type_mismatch=True,
         on_unusable=False,
+        on_quality=True,
     )
 
 
@@ -31,11 +32,18 @@ def test_attempts_outside_one_to_five_are_refused(attempts: int) -> None:
         ("on_parse", "parse"),
         ("on_missing_required", "missing_required"),
         ("on_type_mismatch", "type_mismatch"),
+        ("on_quality", "quality"),
     ],
 )
 def test_each_switch_turns_off_its_own_kind_only(switch: str, kind: FindingKind) -> None:
     policy = RetryPolicy().layered(RetryOverrides(**{switch: False}))
-    kinds: list[FindingKind] = ["parse", "missing_required", "type_mismatch", "constraint"]
+    kinds: list[FindingKind] = [
+        "parse",
+        "missing_required",
+        "type_mismatch",
+        "constraint",
+        "quality",
+    ]
     repaired = {each for each in kinds if policy.repairs([Finding(each, "", "wrong")])}
     assert repaired == set(kinds) - {kind}
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repurpose.core.call import Call, Reply
+from repurpose.checks.quality import Prose
+from repurpose.core.call import Call, Quote, Reply
 from repurpose.core.json_types import JsonObject
 from repurpose.core.policy import RetryPolicy
 from repurpose.core.record import Measures
@@ -50,17 +51,22 @@ FORMAT = Format(
 )
 
 
+EDITED = replace(FORMAT, prose=Prose(texts=("title",)))
+"""The same format, of which it is known that people read its title."""
+
+
 def drive(
     replies: list[Reply | str],
     *,
     policy: RetryPolicy | None = None,
     format: Format = FORMAT,
     output_tokens: int | None = None,
+    language: str | None = None,
 ) -> tuple[Settled, list[Call]]:
     """How the conversation ended, and the calls that it made; each reply is used once."""
     first = first_call(format, SOURCE, Steering(), output_tokens=output_tokens)
     validator = compile_schema(format.schema, format.name)
-    loop = converse(format, first, validator, policy or RetryPolicy(), FinishContext())
+    loop = converse(format, first, validator, policy or RetryPolicy(), FinishContext(language))
     calls = [next(loop)]
     for reply in replies:
         try:
@@ -187,6 +193,60 @@ def test_a_format_may_opt_in_to_ask_again_for_an_unusable_answer() -> None:
     )
     assert settled.finished is not None
     assert "the answer lacks title" in calls[1].system
+
+
+LOOP = json.dumps({"title": "Bees like flat roofs. " * 5, "score": 1})
+TWICE = json.dumps({"title": "Bees like roofs most. So they do. Bees like roofs most.", "score": 1})
+
+
+def test_a_valid_answer_that_cannot_be_published_is_asked_for_again_with_the_reason() -> None:
+    settled, calls = drive([LOOP, GOOD], format=EDITED)
+    assert settled.finished is not None
+    assert settled.notes == ()
+    assert "- title: repeats one sentence 5 times" in calls[1].system
+    assert "Bees like flat roofs." in calls[1].user
+
+
+def test_an_answer_that_still_cannot_be_published_fails_with_the_reason() -> None:
+    settled, calls = drive([LOOP, LOOP], format=EDITED)
+    assert len(calls) == 2
+    assert isinstance(settled.error, UnusableOutput)
+    assert "title: repeats one sentence 5 times" in str(settled.error)
+
+
+def test_the_quality_switch_off_leaves_one_call_and_the_reason() -> None:
+    settled, calls = drive([LOOP], format=EDITED, policy=RetryPolicy(on_quality=False))
+    assert len(calls) == 1
+    assert isinstance(settled.error, UnusableOutput)
+
+
+def test_a_smaller_defect_is_a_note_and_no_second_call() -> None:
+    settled, calls = drive([TWICE], format=EDITED)
+    assert len(calls) == 1
+    assert settled.finished is not None
+    assert settled.notes == ("title: repeats an earlier sentence",)
+
+
+def test_a_format_that_says_nothing_about_its_fields_never_fails_for_their_quality() -> None:
+    settled, _ = drive(['{"title": "Dear {{name}}", "score": 1}'])
+    assert settled.finished is not None
+    assert settled.notes == ("title: holds a placeholder that nobody filled",)
+
+
+def test_what_an_engine_quotes_is_not_asked_for_again() -> None:
+    quote = Quote("Bees like flat roofs.", 0, 21)
+    settled, calls = drive([Reply(LOOP, quotes=(quote,))], format=EDITED)
+    assert len(calls) == 1
+    assert settled.finished is not None
+
+
+def test_an_answer_in_another_language_is_repaired_once() -> None:
+    german = "Die Bienen mögen flache Dächer in der Stadt, denn dort ist es warm und ruhig."
+    english = "The bees like flat roofs in the town, because there it is warm and quiet."
+    replies = [json.dumps({"title": each, "score": 1}) for each in (german, english)]
+    settled, calls = drive(replies, format=EDITED, language="en")
+    assert settled.finished is not None
+    assert "is written in de, not in en" in calls[1].system
 
 
 def test_undeclared_fields_are_dropped_and_named_where_a_format_says_so() -> None:

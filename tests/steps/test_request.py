@@ -78,6 +78,15 @@ def test_the_user_prompt_is_one_block_and_nothing_after_it(format: Format) -> No
     assert user.count("</source_material>") == 1
 
 
+def test_the_schema_stands_in_the_prompt_unless_the_server_shows_it(format: Format) -> None:
+    told = first_call(format, SOURCE, Steering())
+    shown = first_call(format, SOURCE, Steering(), schema_in_prompt=False)
+    assert '"additionalProperties":false' in told.system
+    assert "additionalProperties" not in shown.system
+    assert "The JSON Schema is the one that your response is declared to have." in shown.system
+    assert (shown.user, shown.wire, shown.schema) == (told.user, told.wire, told.schema)
+
+
 def test_the_call_names_its_caller() -> None:
     assert first_call(format_named("faq"), SOURCE, Steering()).caller == "repurpose.faq"
 

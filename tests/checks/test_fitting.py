@@ -259,7 +259,7 @@ def test_the_whole_is_measured_and_not_the_sum_of_its_parts(
     def dearer_when_joined(text: str) -> int:
         return len(text) + 10 * text.count(". #")
 
-    monkeypatch.setattr("repurpose.checks.MEASURES", {"x_weighted": dearer_when_joined})
+    monkeypatch.setattr("repurpose.checks.fitting.MEASURES", {"x_weighted": dearer_when_joined})
     fitted = fit(SENTENCE_45 * 6, ["growth"], replace(X, limit=280))
     assert dearer_when_joined(fitted.text) == fitted.measures.length <= 280
     assert fitted.text == (SENTENCE_45 * 5).strip() + " #growth"
