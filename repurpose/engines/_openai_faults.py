@@ -15,7 +15,9 @@ import aiohttp
 import httpx2
 import openai
 
+from repurpose.core.profile import Profile
 from repurpose.engines._gate import Fault, Final, Lost, RateLimited, retry_after
+from repurpose.engines._profiles import GENERIC, ShapeRefused, weaker
 from repurpose.errors import BrokenReply, EngineError, NeverStarted
 
 __all__ = ["Party", "fault_of", "is_filtered", "spoken_codes"]
@@ -76,6 +78,8 @@ class Party:
     timeout: float
     """Seconds for one request."""
     key: str | None = field(default=None, repr=False)
+    profile: Profile = GENERIC
+    """How it is spoken to."""
 
 
 def fault_of(error: Exception, party: Party, now: datetime) -> Fault:
@@ -146,12 +150,35 @@ def _no_quota(error: openai.APIStatusError, party: Party, status: int) -> NeverS
 
 
 def _refused(error: openai.APIStatusError, party: Party, status: int) -> NeverStarted:
-    what, hint = _reason(error, party, status)
+    reason = _reason(error, party, status)
+    if reason is None and _about_shape(error):
+        only_strict = "invalid_json_schema" in _names(error.body) or _says(error, ("strict",))
+        following = weaker(party.profile, only_strict=only_strict)
+        if following is not None:
+            return _shape_refused(error, party, status, following)
+    what, hint = reason or _unclear(party, status)
     return NeverStarted(f"{what} ({_facts(error, party, status)})", hint=hint, status=status)
 
 
-def _reason(error: openai.APIStatusError, party: Party, status: int) -> tuple[str, str]:
-    """What the server means by refusing, and what to do about it."""
+def _shape_refused(
+    error: openai.APIStatusError, party: Party, status: int, following: Profile
+) -> ShapeRefused:
+    """For a server that takes no such `response_format`: names the profile that may do.
+
+    Nothing weaker is tried by itself: its prompt would be another one, and its answers would
+    need more repairs than the user was told of.
+    """
+    refused = "JSON mode" if party.profile.schema == "object" else "our JSON schema"
+    return ShapeRefused(
+        f"{party.model} at {party.server} does not take {refused} ({_facts(error, party, status)})",
+        hint=f"add --profile {following.name}; repurpose doctor says what this server takes",
+        status=status,
+        next_profile=following,
+    )
+
+
+def _reason(error: openai.APIStatusError, party: Party, status: int) -> tuple[str, str] | None:
+    """What the server means by refusing, and what to do about it; None where it is not clear."""
     names = _names(error.body)
     if status == 401:
         if party.key:
@@ -169,20 +196,20 @@ def _reason(error: openai.APIStatusError, party: Party, status: int) -> tuple[st
             f"{party.server} does not allow this key to use {party.model}",
             f"use another --model, or set another key in {party.key_variable}",
         )
-    if status == 404:
-        return (
-            f"{party.server} has no model {party.model}, or no chat completions at this address",
-            "check --model and --base-url; the address usually ends in /v1",
-        )
     if names & _TOO_LONG or status == 413 or _says(error, _TOO_LONG_WORDS):
         return (
             f"the text is too long for {party.model}",
             "use a --model with a larger context, or a shorter text",
         )
-    if _about_shape(error):
+    return None
+
+
+def _unclear(party: Party, status: int) -> tuple[str, str]:
+    """For a refusal without a reason."""
+    if status == 404:
         return (
-            f"{party.model} at {party.server} does not take our JSON schema",
-            "use a --model with structured outputs",
+            f"{party.server} has no model {party.model}, or no chat completions at this address",
+            "check --model and --base-url; the address usually ends in /v1",
         )
     return f"{party.server} refused the request", "check --model and --base-url"
 
@@ -193,7 +220,8 @@ def _about_shape(error: openai.APIStatusError) -> bool:
     return (
         (isinstance(param, str) and param.startswith(("response_format", "text.format")))
         or bool(_names(body) & {"invalid_json_schema"})
-        or _says(error, ("response_format", "json_schema"))
+        # The last: OpenRouter's 404 where no provider takes the whole request.
+        or _says(error, ("response_format", "json_schema", "requested parameters"))
     )
 
 

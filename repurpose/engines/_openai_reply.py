@@ -107,6 +107,7 @@ def _usage(usage: object) -> Usage:
         completion_tokens=_tokens(usage.get("completion_tokens")),
         cached_tokens=cached,
         reasoning_tokens=_tokens(_under(usage, "completion_tokens_details", "reasoning_tokens")),
+        cache_write_tokens=_tokens(_under(usage, "prompt_tokens_details", "cache_write_tokens")),
     )
 
 

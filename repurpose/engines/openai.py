@@ -21,10 +21,12 @@ import openai
 
 from repurpose.core.call import Call, Reply
 from repurpose.core.json_types import JsonValue
+from repurpose.core.profile import Profile
 from repurpose.engines._gate import Fault, Gate, Patience, Transport
 from repurpose.engines._openai_connections import Connections
 from repurpose.engines._openai_faults import Party, fault_of, is_filtered
 from repurpose.engines._openai_reply import read_reply
+from repurpose.engines._profiles import profile_for, profile_named
 from repurpose.errors import BrokenReply, UsageError
 from repurpose.ports import Clock, Engine
 
@@ -52,8 +54,12 @@ def openai_engine(
     temperature: float | None = None,
     jitter: Callable[[], float] = random.random,
     key_variable: str = "OPENAI_API_KEY",
+    profile: str | None = None,
 ) -> Engine:
-    """An engine that asks `model`, at OpenAI or at `base_url`, in strict JSON schema mode.
+    """An engine that asks `model`, at OpenAI or at `base_url`, as that kind of server is asked.
+
+    `profile` names the kind, `NAME` or `NAME:KIND`; None chooses by the address. Its
+    `schema_in_prompt` goes on to the engine, since prompts are written before a call.
 
     `timeout` bounds one request and `deadline` one call with all its requests and waits, both in
     seconds. `transport_budget` requests of a call may be lost (5xx, 408, 409, connections,
@@ -65,8 +71,8 @@ def openai_engine(
     that loop ends, so one engine may serve several `asyncio.run` one after another.
 
     Raises:
-        UsageError: `base_url` is no http or https address, the key cannot be one, or a number is
-            out of range.
+        UsageError: `base_url` is no http or https address, the key cannot be one, a number is out
+            of range, or there is no such profile.
     """
     api_key = (api_key or "").strip() or None
     if api_key and not (api_key.isascii() and api_key.isprintable()):
@@ -76,10 +82,11 @@ def openai_engine(
     if timeout <= 0 or deadline <= 0 or transport_budget < 1:
         raise UsageError("timeout and deadline must be above 0, transport_budget at least 1")
     address = _Address.of(base_url or OPENAI_URL)
+    served = profile_named(profile) if profile else profile_for(address.host)
     patience = Patience(budget=transport_budget, deadline=deadline)
     chat = _Chat(
         address=address,
-        party=Party(address.host, model, key_variable, timeout, api_key),
+        party=Party(address.host, model, key_variable, timeout, api_key, served),
         temperature=temperature,
         clock=clock,
         transport=Transport(
@@ -92,7 +99,7 @@ def openai_engine(
         ),
         connections=Connections(address.url, api_key),
     )
-    parameters: dict[str, JsonValue] = {"endpoint": address.shown}
+    parameters: dict[str, JsonValue] = {"endpoint": address.shown, **served.parameters}
     if temperature is not None:
         parameters["temperature"] = temperature
     return Engine(
@@ -100,6 +107,7 @@ def openai_engine(
         answer=chat.answer,
         model=model,
         parameters=parameters,
+        schema_in_prompt=served.schema_in_prompt,
         close=chat.connections.close,
     )
 
@@ -208,19 +216,11 @@ class _Chat:
                 {"role": "system", "content": call.system},
                 {"role": "user", "content": call.user},
             ],
-            "response_format": {
-                "type": "json_schema",
-                "json_schema": {
-                    "name": _schema_name(call.format),
-                    "strict": True,
-                    "schema": call.wire,
-                },
-            },
+            **_response_format(call, self.party.profile),
+            **self.party.profile.extra_body,
         }
         if call.output_tokens is not None:
-            # OpenAI's reasoning models refuse the old name; most other servers know no other.
-            name = "max_completion_tokens" if self.address.is_openai else "max_tokens"
-            body[name] = call.output_tokens
+            body[self.party.profile.output_parameter] = call.output_tokens
         if self.temperature is not None:
             body["temperature"] = self.temperature
         return body
@@ -240,6 +240,21 @@ class _Chat:
         fault = fault_of(error, self.party, self.clock.now())
         log.info("request to %s failed: %s", self.party.server, type(fault).__name__)
         return fault
+
+
+def _response_format(call: Call, profile: Profile) -> dict[str, object]:
+    """How the server is asked for the shape: an item of the body, or none."""
+    named: dict[str, object] = {"name": _schema_name(call.format)}
+    match profile.schema:
+        case "strict":
+            named |= {"strict": True, "schema": call.wire}
+        case "schema":
+            named |= {"schema": call.wire}
+        case "object":
+            return {"response_format": {"type": "json_object"}}
+        case "none":
+            return {}
+    return {"response_format": {"type": "json_schema", "json_schema": named}}
 
 
 def _schema_name(format: str) -> str:

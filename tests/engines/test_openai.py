@@ -20,6 +20,7 @@ import pytest
 
 from repurpose.core.call import Call, Reply, Usage
 from repurpose.core.source import Source
+from repurpose.engines._profiles import ShapeRefused
 from repurpose.engines.openai import OPENAI_URL, openai_engine
 from repurpose.errors import (
     BrokenReply,
@@ -269,19 +270,19 @@ CASES = [
     ),
     failed(
         "badschema",
-        NeverStarted,
+        ShapeRefused,
         "small at HOST does not take our JSON schema"
         " (status 400, code invalid_json_schema, type invalid_request_error,"
         " param response_format)",
-        hint="use a --model with structured outputs",
+        hint="add --profile generic:schema; repurpose doctor says what this server takes",
         status=400,
     ),
     failed(
         "unsupported",
-        NeverStarted,
+        ShapeRefused,
         "small at HOST does not take our JSON schema"
         " (status 400, type invalid_request_error, param response_format)",
-        hint="use a --model with structured outputs",
+        hint="add --profile generic:object; repurpose doctor says what this server takes",
         status=400,
     ),
     failed(
@@ -630,8 +631,8 @@ SHARED_FAILURES = [
     failed("401", NeverStarted, "refused the API key"),
     failed("404", NeverStarted, "has no model"),
     failed("context", NeverStarted, "too long"),
-    failed("badschema", NeverStarted, "does not take our JSON schema"),
-    failed("unsupported", NeverStarted, "does not take our JSON schema"),
+    failed("badschema", ShapeRefused, "does not take our JSON schema"),
+    failed("unsupported", ShapeRefused, "does not take our JSON schema"),
 ]
 
 
