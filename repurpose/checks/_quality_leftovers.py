@@ -113,7 +113,7 @@ def dangling_references(passage: Passage) -> Iterator[Defect]:
 
 def echoes(passage: Passage, instructions: str, source: str) -> Iterator[Defect]:
     """Wording of our own task in place of an answer to it."""
-    words = passage.words
+    words = _without_marker(passage.words)
     runs, sentences = _instructed(instructions)
     if len(words) >= _SHORT_ECHO and words in sentences:
         echoed: tuple[str, ...] = words
@@ -127,6 +127,11 @@ def echoes(passage: Passage, instructions: str, source: str) -> Iterator[Defect]
             return
     if f" {' '.join(echoed)} " not in _worded(source):
         yield Defect(passage.path, "repeats the task in place of doing it", unusable=True)
+
+
+def _without_marker(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a passage without the number that small models put before each."""
+    return words[1:] if words and words[0].isdigit() else words
 
 
 @lru_cache(maxsize=1)  # for the further passages of the same answer

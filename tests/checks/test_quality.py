@@ -558,3 +558,16 @@ def test_a_hostile_text_takes_no_longer_than_its_length_allows(unit: str) -> Non
 
     seconds(1_000)
     assert seconds(40_000) < 1  # what is quadratic takes a minute
+
+
+def test_a_number_before_an_echo_does_not_hide_it() -> None:
+    """Small models number what they repeat: seen from a real one."""
+    task = 'Write posts. "description": "The post for LinkedIn."'
+    found = review(
+        {"text": "1. The post for LinkedIn."},
+        Prose(texts=("text",)),
+        Assignment(task, source="Bees."),
+    )
+    assert [finding.message for finding in found.unusable] == [
+        "repeats the task in place of doing it"
+    ]
