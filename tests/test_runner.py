@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from repurpose.core.call import Call, Reply
+from repurpose.core.call import Call, Reply, Usage
 from repurpose.core.policy import RetryPolicy
 from repurpose.core.progress import CallStarted, FormatEnded, Progress
 from repurpose.core.record import CallRecord, Row
-from repurpose.core.result import FormatResult, RunResult
+from repurpose.core.result import FormatResult, RunResult, Total
 from repurpose.core.source import Source
 from repurpose.core.steering import Steering
 from repurpose.engines.scripted import ScriptedEngine, scripted_engine
-from repurpose.errors import EngineError, StoreError
+from repurpose.errors import EngineError, NeverStarted, StillWorking, StoreError, UsageError
 from repurpose.formats import FORMATS, format_named
-from repurpose.formats.base import FinishContext
+from repurpose.formats.base import FinishContext, Finished
 from repurpose.platforms import PLATFORMS
 from repurpose.ports import Engine, Store
 from repurpose.runner import Job, Runner, prepare
@@ -346,3 +347,325 @@ def test_attempts_of_a_run_equal_its_stored_calls(
     result = run_with(engine, ["faq", "summary"])
     records: tuple[CallRecord, ...] = store.calls(result.run.id)
     assert len(records) == sum(each.meta.attempts for each in result.results.values()) == 4
+
+
+# --- money ----------------------------------------------------------------------------------
+
+OPENAI = "https://api.openai.com/v1"
+
+
+def priced(engine: Engine, model: str = "gpt-4.1-mini", endpoint: str = OPENAI) -> Engine:
+    """The engine as if it asked this model at this address."""
+    return replace(engine, model=model, parameters={"endpoint": endpoint})
+
+
+def test_a_calls_cost_is_stored_by_the_price_of_the_model_that_answered(
+    run_with: Callable[..., RunResult], golden: Callable[[str], dict[str, Any]], store: Store
+) -> None:
+    text = json.dumps(golden("faq"))
+    reply = Reply(text, usage=Usage(2_000, 500, 1_000), model="gpt-4.1-mini-2025-04-14")
+    result = run_with(priced(scripted_engine([reply]), model="alias"), ["faq"])
+    (record,) = store.calls(result.run.id)
+    paid = (1_000 * 0.40 + 1_000 * 0.10 + 500 * 1.60) / 1_000_000
+    assert record.cost == pytest.approx(paid)
+    assert result.usage.cost == Total(record.cost, 0)
+    assert result.results["faq"].usage == result.usage
+
+
+def test_a_call_to_another_server_has_no_cost(
+    run_with: Callable[..., RunResult], golden: Callable[[str], dict[str, Any]], store: Store
+) -> None:
+    reply = Reply(json.dumps(golden("faq")), usage=Usage(2_000, 500))
+    engine = priced(scripted_engine([reply]), endpoint="http://localhost:11434/v1")
+    result = run_with(engine, ["faq"])
+    assert store.calls(result.run.id)[0].cost is None
+    assert result.usage.cost == Total(0, 1)
+    assert result.usage.prompt_tokens == Total(2_000, 0)
+
+
+@pytest.mark.parametrize("change", [{"extractive": True}, {"name": "local"}])
+def test_an_answer_from_this_process_costs_nothing(
+    run_with: Callable[..., RunResult],
+    good: Callable[[], ScriptedEngine],
+    store: Store,
+    change: dict[str, Any],
+) -> None:
+    result = run_with(replace(good(), **change), ["faq"])
+    assert store.calls(result.run.id)[0].cost == 0.0
+    assert result.usage.cost == Total(0, 0)
+
+
+def test_the_total_of_a_run_counts_repairs_and_says_what_it_does_not_know(
+    run_with: Callable[..., RunResult], golden: Callable[[str], dict[str, Any]]
+) -> None:
+    bad = Reply("no JSON", usage=Usage(1_000, 100, 0, 40))
+    silent = Reply(json.dumps(golden("faq")))
+    lost = StillWorking("no answer in 120 s")
+    engine = priced(scripted_engine({"faq": [bad, silent], "summary": [lost]}))
+    usage = run_with(engine, ["faq", "summary"]).usage
+    assert (usage.calls, usage.unanswered) == (3, 1)
+    assert usage.prompt_tokens == Total(1_000, 2)
+    assert usage.reasoning_tokens == Total(40, 2)
+    assert usage.cost.unknown == 2
+    assert usage.cost.known == pytest.approx((1_000 * 0.40 + 100 * 1.60) / 1_000_000)
+    assert usage.requests == Total(2, 1)
+
+
+def test_a_call_that_was_never_accepted_costs_nothing(
+    run_with: Callable[..., RunResult], store: Store
+) -> None:
+    engine = priced(scripted_engine({"faq": [NeverStarted("the key was refused")]}))
+    result = run_with(engine, ["faq"])
+    assert store.calls(result.run.id)[0].cost == 0.0
+    assert result.usage.cost == Total(0, 0)
+    assert result.usage.prompt_tokens == Total(0, 0)
+    assert result.usage.unanswered == 1
+
+
+def test_reused_rows_and_replies_are_no_calls_of_this_run(
+    run_with: Callable[..., RunResult], good: Callable[[], ScriptedEngine]
+) -> None:
+    run_with(good(), ["faq"])
+    assert run_with(scripted_engine({}, model="m"), ["faq"]).usage.calls == 0
+
+
+def test_usage_is_counted_without_a_store_too(
+    run_with: Callable[..., RunResult], good: Callable[[], ScriptedEngine]
+) -> None:
+    assert run_with(good(), store=None).usage.calls == 4
+
+
+def test_the_calls_of_a_format_that_the_user_stopped_are_counted(
+    run_with: Callable[..., RunResult],
+) -> None:
+    engine = scripted_engine({"faq": ["no JSON"]})
+    result = run_with(engine, ["faq"], stopping=lambda: len(engine.calls) > 0)
+    assert result.results == {}
+    assert result.usage.calls == 1
+
+
+# --- no paid reply is lost ------------------------------------------------------------------
+
+
+class Failing:
+    """Makes a store's method raise, for its first `times` uses or until `mend`."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, store: Store, name: str, times: int = 99) -> None:
+        method = getattr(type(store), name)
+        self.left = times
+
+        def failing(*args: Any, **options: Any) -> Any:
+            if self.left > 0:
+                self.left -= 1
+                raise StoreError("the disk is full")
+            return method(*args, **options)
+
+        patch.setattr(type(store), name, failing)
+
+    def mend(self) -> None:
+        self.left = 0
+
+
+def test_a_reply_that_could_not_be_stored_at_once_is_stored_with_its_result(
+    run_with: Callable[..., RunResult],
+    good: Callable[[], ScriptedEngine],
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Failing(monkeypatch, store, "keep_call", times=1)
+    result = run_with(good(), ["faq"])
+    assert result.exit_code == 0
+    assert len(store.calls(result.run.id)) == 1
+    again = scripted_engine({}, model="m")
+    assert run_with(again, ["faq"]).exit_code == 0
+    assert again.calls == []
+
+
+def test_no_repair_is_paid_for_after_a_reply_that_could_not_be_stored(
+    run_with: Callable[..., RunResult],
+    golden: Callable[[str], dict[str, Any]],
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Failing(monkeypatch, store, "keep_call", times=1)
+    engine = scripted_engine({"faq": ["no JSON", golden("faq")]})
+    result = run_with(engine, ["faq"])
+    assert len(engine.calls) == 1
+    assert "storage error" in result.results["faq"].envelope.message
+    again = scripted_engine({"faq": [golden("faq")]})
+    assert run_with(again, ["faq"]).exit_code == 0
+    assert [call.attempt for call in again.calls] == [2]
+
+
+def test_a_store_that_fails_does_not_hide_why_no_reply_came(
+    run_with: Callable[..., RunResult], store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Failing(monkeypatch, store, "keep_call")
+    engine = scripted_engine({"faq": [NeverStarted("the key was refused")]})
+    assert "the key was refused" in run_with(engine, ["faq"]).results["faq"].envelope.message
+
+
+@pytest.mark.parametrize("method", ["done_rows", "unsettled_reply"])
+def test_what_is_paid_already_cannot_be_read_so_nothing_is_called_and_siblings_go_on(
+    run_with: Callable[..., RunResult],
+    good: Callable[[], ScriptedEngine],
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+) -> None:
+    engine = good()
+    Failing(monkeypatch, store, method, times=1)
+    result = run_with(engine, ["faq", "summary"], concurrency=1)
+    assert [call.format for call in engine.calls] == ["summary"]
+    assert result.run.status == "partial"
+    assert "storage error: the disk is full" in result.results["faq"].envelope.message
+    assert [row.status for row in store.rows(result.run.id)] == ["failed", "done"]
+
+
+def test_results_are_handed_over_even_where_the_end_of_the_run_cannot_be_stored(
+    run_with: Callable[..., RunResult],
+    good: Callable[[], ScriptedEngine],
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Failing(monkeypatch, store, "finish_run")
+    result = run_with(good(), ["faq"])
+    assert result.exit_code == 0
+    assert len(store.rows(result.run.id)) == 1
+
+
+def test_after_a_repair_that_got_no_answer_only_the_repair_is_paid_again(
+    run_with: Callable[..., RunResult], golden: Callable[[str], dict[str, Any]]
+) -> None:
+    lost = StillWorking("no answer in 120 s")
+    assert run_with(scripted_engine({"faq": ["no JSON", lost]}), ["faq"]).exit_code == 4
+    again = scripted_engine({"faq": [golden("faq")]})
+    assert run_with(again, ["faq"]).exit_code == 0
+    assert [call.attempt for call in again.calls] == [2]
+
+
+def test_a_mistake_in_a_formats_own_code_does_not_use_up_its_paid_reply(
+    run_with: Callable[..., RunResult],
+    good: Callable[[], ScriptedEngine],
+    clock: Any,
+    new_id: Callable[[], str],
+    store: Store,
+) -> None:
+    def broken(*_: object) -> Any:
+        raise KeyError("secret")
+
+    bad = job("faq")
+    bad = replace(bad, format=replace(bad.format, finish=broken))
+    runner = Runner(
+        engine=good(),
+        clock=clock,
+        new_id=new_id,
+        store=store,
+        report=lambda _: None,
+        stopping=lambda: False,
+    )
+    assert asyncio.run(runner.run(SOURCE, [bad], Steering())).exit_code == 4
+    mended = scripted_engine({}, model="m")
+    assert run_with(mended, ["faq"]).exit_code == 0
+    assert mended.calls == []
+
+
+def test_an_answer_that_leaves_no_text_at_all_is_a_failure_with_a_row(
+    clock: Any, new_id: Callable[[], str], good: Callable[[], ScriptedEngine], store: Store
+) -> None:
+    bare = job("faq")
+    empty = Finished(content=None, fields={}, pieces=())
+    bare = replace(bare, format=replace(bare.format, finish=lambda *_: empty))
+    runner = Runner(
+        engine=good(),
+        clock=clock,
+        new_id=new_id,
+        store=store,
+        report=lambda _: None,
+        stopping=lambda: False,
+    )
+    result = asyncio.run(runner.run(SOURCE, [bare], Steering()))
+    assert [row.kind for row in store.rows(result.run.id)] == ["unusable"]
+
+
+def test_a_display_that_fails_costs_nobody_a_reply(
+    run_with: Callable[..., RunResult], good: Callable[[], ScriptedEngine], store: Store
+) -> None:
+    def broken(_: Progress) -> None:
+        raise BrokenPipeError
+
+    result = run_with(good(), report=broken)
+    assert result.exit_code == 0
+    assert len(store.rows(result.run.id)) == 6
+
+
+def test_a_cancellation_that_arrives_with_the_reply_comes_after_its_rows(
+    run_with: Callable[..., RunResult],
+    good: Callable[[], ScriptedEngine],
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is awaited between storing a reply and storing what it led to."""
+    keep_call = type(store).keep_call
+
+    def cancelled(self: Any, record: CallRecord) -> None:
+        keep_call(self, record)
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+
+    monkeypatch.setattr(type(store), "keep_call", cancelled)
+    with pytest.raises(asyncio.CancelledError):
+        run_with(good(), ["faq"])
+    (run,) = store.runs()
+    assert run.status == "interrupted"
+    assert [row.status for row in store.rows(run.id)] == ["done"]
+
+
+def test_a_cancelled_run_ends_all_its_calls_before_it_is_noted_and_tells_of_them(
+    run_with: Callable[..., RunResult], store: Store
+) -> None:
+    """One lane is cancelled from inside; the other one must not go on with a closed store."""
+    ended: list[str] = []
+
+    async def answer(call: Call) -> Reply:
+        if call.format == "faq":
+            await asyncio.sleep(0)
+            raise asyncio.CancelledError
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(call.format)
+        return Reply("")
+
+    with pytest.raises(asyncio.CancelledError):
+        run_with(Engine(name="mine", answer=answer), ["summary", "faq"])
+    assert ended == ["summary"]
+    (run,) = store.runs()
+    assert run.status == "interrupted"
+    records = store.calls(run.id)
+    assert {record.error_kind for record in records} == {"interrupted"}
+    assert [record.cost for record in records] == [None, None]
+
+
+def test_two_jobs_of_one_name_are_refused_before_any_call(
+    run_with: Callable[..., RunResult], good: Callable[[], ScriptedEngine], store: Store
+) -> None:
+    engine = good()
+    with pytest.raises(UsageError, match="twice"):
+        run_with(engine, ["faq", "faq"])
+    assert engine.calls == []
+    assert store.runs() == ()
+
+
+def test_force_calls_again_and_leaves_an_unused_reply_to_a_run_without_it(
+    run_with: Callable[..., RunResult], golden: Callable[[str], dict[str, Any]], store: Store
+) -> None:
+    lost = StillWorking("no answer in 120 s")
+    run_with(scripted_engine({"faq": ["no JSON", lost]}), ["faq"])
+    forced = scripted_engine({"faq": [lost]})
+    assert run_with(forced, ["faq"], force=True).exit_code == 4
+    assert [call.attempt for call in forced.calls] == [1]
+    again = scripted_engine({"faq": [golden("faq")]})
+    assert run_with(again, ["faq"]).exit_code == 0
+    assert [call.attempt for call in again.calls] == [2]

@@ -562,7 +562,7 @@ def test_a_hostile_text_takes_no_longer_than_its_length_allows(unit: str) -> Non
 
 def test_a_number_before_an_echo_does_not_hide_it() -> None:
     """Small models number what they repeat: seen from a real one."""
-    task = 'Write posts. "description": "The post for LinkedIn."'
+    task = 'Write posts that match {"x":{"description":"The post for LinkedIn."}}'
     found = review(
         {"text": "1. The post for LinkedIn."},
         Prose(texts=("text",)),

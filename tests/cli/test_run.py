@@ -122,7 +122,7 @@ USAGE = {
     "contradiction": (["--no-repair", "--max-attempts", "3"], "contradict"),
     "engine": (["--engine", "magic"], "extractive"),
     "no key": (["--model", "gpt-4.1-mini"], "OPENAI_API_KEY"),
-    "provider": (["--model", "anthropic/claude"], "--base-url"),
+    "provider": (["--model", "acme/writer"], "--base-url"),
     "segmenter": (["--segmenter", "spacy"], "sentencex"),
     "timeout": (["--timeout", "0"], "--timeout"),
     "unknown flag": (["--formatz", "faq"], "--formats"),

@@ -37,7 +37,7 @@ measures = st.builds(
     cut_mode=st.sampled_from(["none", "sentence", "word"]),
     hashtags_dropped=counts,
 )
-usages = st.builds(Usage, *[st.none() | counts] * 4)
+usages = st.builds(Usage, *[st.none() | counts] * 5)
 replies = st.builds(Reply, texts, st.just("stop"), maybe, maybe, usages, maybe, maybe)
 blocks = st.builds(Block, st.sampled_from(["heading", "list"]), counts, counts, lists, counts)
 sources = st.builds(
