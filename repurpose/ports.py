@@ -46,6 +46,10 @@ class Engine:
     extractive: bool = False
     """Whether every sentence of its answers is a sentence of the source."""
     close: Callable[[], Awaitable[None]] = _nothing_to_close
+    lanes: int | None = None
+    """The most calls it can work on at once; None where it does not matter."""
+    schema_in_prompt: bool = True
+    """Whether prompts must hold the schema; False where its server shows it to the model."""
 
     @property
     def provenance(self) -> str:
@@ -111,6 +115,9 @@ class Store(Protocol):
 
     def rows(self, run_id: str) -> tuple[Row, ...]:
         """A run's rows in the order they were stored."""
+
+    def call(self, call_id: str) -> CallRecord:
+        """The call with this id, or with this unique beginning of an id."""
 
     def calls(self, run_id: str) -> tuple[CallRecord, ...]:
         """A run's calls in the order they were made; each call's source is the stored one."""

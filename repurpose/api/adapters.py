@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import secrets
 import sys
@@ -10,7 +9,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from repurpose.config import Settings
+from repurpose.config import LOCAL, REQUEST_SECONDS, Settings
 from repurpose.core.source import Source
 from repurpose.core.table import member
 from repurpose.engines import ENGINES
@@ -36,6 +35,9 @@ class SystemClock:
 
     async def sleep(self, seconds: float) -> None:
         """Give others a turn for at least `seconds`."""
+        # Commands that only read need no event loop, and it is a fifth of what they would import.
+        import asyncio  # noqa: PLC0415 - see above
+
         await asyncio.sleep(seconds)
 
 
@@ -43,9 +45,9 @@ _counter = itertools.count()
 
 
 def new_id() -> str:
-    """A fresh id of 18 letters and digits; ids made later sort later.
+    """A fresh id of 19 hex digits; ids made later sort later.
 
-    Ten hex digits of milliseconds, two of a counter against equal moments, six random ones.
+    Eleven hex digits of milliseconds, two of a counter against equal moments, six random ones.
     """
     moment = time.time_ns() // 1_000_000
     return f"{moment:011x}{next(_counter) % 256:02x}{secrets.token_hex(3)}"
@@ -94,10 +96,36 @@ def engine_for(settings: Settings) -> Engine:
                 key_variable=ready.key_variable,
                 timeout=ready.timeout,
                 temperature=ready.temperature,
+                profile=ready.profile,
                 clock=SystemClock(),
             )
+        case "instructor":
+            engine = member(ENGINES["instructor"])(
+                model=settings.named_model,
+                base_url=settings.base_url,
+                api_key=settings.api_key,
+                timeout=settings.timeout,
+                temperature=settings.temperature,
+                profile=settings.profile,
+                clock=SystemClock(),
+            )
+        case "local":
+            # A model in this process is slower than a server and has a default of its own.
+            own = {
+                "timeout": None if settings.timeout == REQUEST_SECONDS else settings.timeout,
+                "context_tokens": settings.context_tokens,
+            }
+            engine = member(ENGINES["local"])(
+                path=settings.named_model.removeprefix(LOCAL),
+                temperature=settings.temperature,
+                clock=SystemClock(),
+                **{name: value for name, value in own.items() if value is not None},
+            )
         case other:
-            raise UsageError(f"--engine {other!r} is not known", hint="openai or extractive")
+            raise UsageError(
+                f"--engine {other!r} is not known",
+                hint="openai, instructor, local or extractive",
+            )
     return engine
 
 

@@ -94,7 +94,14 @@ class Generator(Generic[ContentT]):
         source = source if isinstance(source, Source) else load(source)
         engine = self.engine or engine_for(self.settings)
         steering = steering_for(engine, self.settings)
-        job = job_for(self.format_name, source, steering, self.settings, self.retry)
+        job = job_for(
+            self.format_name,
+            source,
+            steering,
+            self.settings,
+            self.retry,
+            schema_in_prompt=engine.schema_in_prompt,
+        )
         try:
             runner = runner_for(engine, None, self.settings, {})
             ran = await runner.run(source, [job], steering)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
@@ -63,7 +64,17 @@ async def arun(
     source = source if isinstance(source, Source) else load(source)
     engine = options.get("engine") or engine_for(settings)
     steering = steering_for(engine, settings)
-    made = (job_for(name, source, steering, settings, options.get("retry")) for name in formats)
+    made = (
+        job_for(
+            name,
+            source,
+            steering,
+            settings,
+            options.get("retry"),
+            schema_in_prompt=engine.schema_in_prompt,
+        )
+        for name in formats
+    )
     jobs = {job.format.name: job for job in made}
     if not jobs:
         raise UsageError("no format is named", hint=f"choose from {', '.join(FORMATS)}")
@@ -97,7 +108,7 @@ def runner_for(
         new_id=new_id,
         store=store,
         force=options.get("force", False),
-        concurrency=settings.concurrency,
+        concurrency=min(settings.concurrency, engine.lanes or settings.concurrency),
         report=options.get("report", _silent),
         stopping=options.get("stopping", _never),
     )
@@ -111,10 +122,16 @@ def steering_for(engine: Engine, settings: Settings) -> Steering:
 
 
 def job_for(
-    name: str, source: Source, steering: Steering, settings: Settings, retry: RetryPolicy | None
+    name: str,
+    source: Source,
+    steering: Steering,
+    settings: Settings,
+    retry: RetryPolicy | None,
+    *,
+    schema_in_prompt: bool = True,
 ) -> Job:
-    """The named format of `source`, checked and ready."""
-    format: Format = format_named(name)
+    """The named format of `source`, checked and ready; `schema_in_prompt` is the engine's."""
+    format = _built(name)
     policy = retry or _policy(settings, format)
     return prepare(
         format,
@@ -127,7 +144,14 @@ def job_for(
             "limits": {n: [p.limit, p.unit, p.max_hashtags] for n, p in PLATFORMS.items()},
         },
         output_tokens=settings.output_tokens,
+        schema_in_prompt=schema_in_prompt,
     )
+
+
+@cache  # its prompt and schema files do not change while a process runs
+def _built(name: str) -> Format:
+    """The named format."""
+    return format_named(name)
 
 
 def _policy(settings: Settings, format: Format) -> RetryPolicy:

@@ -22,10 +22,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("repurpose.cli.run", "Turn one source into texts, and store them."),
     "list": ("repurpose.cli.list", "List the stored runs, newest first."),
     "show": ("repurpose.cli.show", "Show what a run made."),
+    "replay": (
+        "repurpose.cli.replay",
+        "Check a stored reply again by today's rules, without a call.",
+    ),
     "export": ("repurpose.cli.export", "Write a run as Markdown or JSON."),
     "formats": ("repurpose.cli.formats", "List the formats that can be made."),
     "platforms": ("repurpose.cli.platforms", "List the platforms and their limits."),
     "check": ("repurpose.cli.check", "Check formats, prompts, schemas and the database."),
+    "doctor": (
+        "repurpose.cli.doctor",
+        "Say what is wrong with the installation or a model's server.",
+    ),
 }
 """Name to module (its `command`) and short help."""
 

@@ -34,9 +34,10 @@ Examples:
 )
 @click.argument("source")
 @click.option("--formats", metavar="A,B", help="Which formats, by name; all of them by default.")
-@click.option("--model", help="A model to write with, such as gpt-4.1-mini; needs OPENAI_API_KEY.")
+@click.option("--model", help="gpt-4.1-mini, anthropic/NAME, local:PATH.gguf; none by default.")
 @click.option("--base-url", metavar="URL", help="An OpenAI-compatible server to use instead.")
-@click.option("--engine", metavar="NAME", help="extractive (no model) or openai.")
+@click.option("--profile", metavar="NAME", help="How that server is asked; see repurpose doctor.")
+@click.option("--engine", metavar="NAME", help="extractive, openai, instructor or local.")
 @click.option("--language", metavar="CODE", help="Language to write in; the source's by default.")
 @click.option("--audience", metavar="TEXT", help='Who reads it, such as "CFOs".')
 @click.option("--tone", metavar="TEXT", help='How it sounds, such as "dry, exact".')
@@ -52,6 +53,9 @@ Examples:
 )
 @click.option("--temperature", type=float, metavar="X", help="The model's temperature.")
 @click.option("--timeout", type=float, metavar="S", help="Seconds for one request; default 120.")
+@click.option(
+    "--context-tokens", type=int, metavar="N", help="Context of a local: model; default 8192."
+)
 @click.option("--segmenter", metavar="NAME", help="sentencex, nltk, or nltk:PATH of your model.")
 @click.option("--concurrency", type=int, metavar="N", help="Formats in work at once; default 4.")
 @click.option("--force", is_flag=True, help="Call even where the same result is stored.")
@@ -173,10 +177,9 @@ def _write(result: RunResult, *, as_json: bool) -> None:
 
 def _tell_source(source: Source) -> None:
     """What was loaded, and what a user should know about it."""
-    words = len(source.text.split())
     name = source.title or source.origin
     language = source.language or "unknown language"
-    click.echo(f"{name}: {source.kind}, {language}, {words:,} words", err=True)
+    click.echo(f"{name}: {source.kind}, {language}, {len(source.text):,} characters", err=True)
     if source.hidden:
         click.echo(f"Note: {source.hidden} hidden characters or nodes were removed", err=True)
     for warning in source.warnings:
@@ -184,7 +187,9 @@ def _tell_source(source: Source) -> None:
 
 
 def _tell_end(result: RunResult, settings: Settings) -> None:
-    """What was changed, what failed, where it is stored, and how to use a model."""
+    """What was changed, what it took, where it is stored, and how to use a model."""
+    from repurpose.cli._render import usage_phrase
+
     for outcome in result.results.values():
         for note in outcome.meta.notes:
             click.echo(f"Note: {outcome.label}: {note}", err=True)
@@ -195,10 +200,9 @@ def _tell_end(result: RunResult, settings: Settings) -> None:
                 err=True,
             )
     done = sum(outcome.done for outcome in result.results.values())
-    calls = sum(outcome.meta.attempts for outcome in result.results.values())
     click.echo(
         f"run {result.run.id} {result.run.status}: {done} of {len(result.run.formats)} formats,"
-        f" {calls} calls; see: repurpose show {result.run.id}",
+        f" {usage_phrase(result.usage)}; see: repurpose show {result.run.id}",
         err=True,
     )
     if settings.chosen_engine == "extractive":

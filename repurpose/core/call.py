@@ -50,6 +50,8 @@ class Usage:
     """The part of the prompt that came from the provider's prefix cache."""
     reasoning_tokens: int | None = None
     """The part of the completion that was reasoning and is not in the text."""
+    cache_write_tokens: int | None = None
+    """The part of the prompt that was written to the provider's prefix cache."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ __all__ = ["ENGINES"]
 
 ENGINES: dict[str, str] = {
     "extractive": "repurpose.engines.extractive:extractive_engine",
+    "instructor": "repurpose.engines.instructor:instructor_engine",
+    "local": "repurpose.engines.local:local_engine",
     "openai": "repurpose.engines.openai:openai_engine",
     "scripted": "repurpose.engines.scripted:scripted_engine",
 }

@@ -7,19 +7,23 @@ the call, and neither is ever told to a model.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
+from repurpose.core.call import Call, Reply
 from repurpose.errors import EngineError, NeverStarted, StillWorking
 from repurpose.ports import Clock
 
 __all__ = ["Fault", "Final", "Gate", "Lost", "Patience", "RateLimited", "Transport", "retry_after"]
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 _LONGEST_NUMBER = 32
 """Characters of a number in a header; a longer one is an attack, not a waiting time."""
@@ -136,6 +140,25 @@ class Transport:
     """A number from 0 up to 1, new at each call."""
     patience: Patience
     unreachable_hint: str
+
+    async def reply_to(
+        self,
+        call: Call,
+        send: Callable[[float], Awaitable[Reply]],
+        fault_of: Callable[[Exception], Fault],
+    ) -> Reply:
+        """The reply that `deliver` gets, with the number of its requests; logs counts and times."""
+        began = self.clock.monotonic()
+        reply, requests = await self.deliver(send, fault_of)
+        log.debug(
+            "%s answered %s: %d requests, %.2f s, finish %s",
+            self.server,
+            call.caller,
+            requests,
+            self.clock.monotonic() - began,
+            reply.finish,
+        )
+        return replace(reply, requests=requests)
 
     async def deliver(
         self, send: Callable[[float], Awaitable[T]], fault_of: Callable[[Exception], Fault]

@@ -20,7 +20,7 @@ from repurpose.engines._gate import Fault, Final, Lost, RateLimited, retry_after
 from repurpose.engines._profiles import GENERIC, ShapeRefused, weaker
 from repurpose.errors import BrokenReply, EngineError, NeverStarted
 
-__all__ = ["Party", "fault_of", "is_filtered", "spoken_codes"]
+__all__ = ["Party", "chain", "fault_of", "is_filtered", "spoken_codes"]
 
 _CODE_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
@@ -56,8 +56,8 @@ _KEY_PART = 8
 """Characters of a key that are a part of it and no coincidence."""
 _LONGEST_MESSAGE = 2000
 """Characters of a server's message that are read; what it means stands at its beginning."""
-_LONGEST_CHAIN = 6
-"""Exceptions looked through for a cause; the client nests three."""
+_LONGEST_CHAIN = 8
+"""Exceptions looked through for a cause; instructor and an SDK together nest five."""
 
 _UNREACHED = (httpx2.ConnectError, aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 _BAD_ADDRESS = (httpx2.UnsupportedProtocol, httpx2.InvalidURL, aiohttp.InvalidURL)
@@ -88,7 +88,7 @@ def fault_of(error: Exception, party: Party, now: datetime) -> Fault:
         return _status_fault(error, party, now)
     if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
         return Final(BrokenReply(f"{party.server} answered in another shape than promised"))
-    causes = tuple(_chain(error))
+    causes = tuple(chain(error))
     if _any(causes, _BAD_ADDRESS):
         return Final(
             NeverStarted(
@@ -221,7 +221,7 @@ def _about_shape(error: openai.APIStatusError) -> bool:
         (isinstance(param, str) and param.startswith(("response_format", "text.format")))
         or bool(_names(body) & {"invalid_json_schema"})
         # The last: OpenRouter's 404 where no provider takes the whole request.
-        or _says(error, ("response_format", "json_schema", "requested parameters"))
+        or _says(error, ("response_format", "json_schema", "json schema", "requested parameters"))
     )
 
 
@@ -263,7 +263,7 @@ def _says(error: openai.APIStatusError, words: tuple[str, ...]) -> bool:
     return any(word in said for word in words)
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def chain(error: BaseException) -> Iterator[BaseException]:
     """The exception and what caused it, nearest first."""
     link: BaseException | None = error
     for _ in range(_LONGEST_CHAIN):

@@ -11,9 +11,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import httpx2
@@ -21,12 +20,13 @@ import openai
 
 from repurpose.core.call import Call, Reply
 from repurpose.core.json_types import JsonValue
-from repurpose.core.profile import Profile
 from repurpose.engines._gate import Fault, Gate, Patience, Transport
-from repurpose.engines._openai_connections import Connections
+from repurpose.engines._openai_connections import connections
 from repurpose.engines._openai_faults import Party, fault_of, is_filtered
 from repurpose.engines._openai_reply import read_reply
+from repurpose.engines._per_loop import PerLoop
 from repurpose.engines._profiles import profile_for, profile_named
+from repurpose.engines._response_format import response_format, schema_name
 from repurpose.errors import BrokenReply, UsageError
 from repurpose.ports import Clock, Engine
 
@@ -36,10 +36,6 @@ log = logging.getLogger(__name__)
 
 OPENAI_URL = "https://api.openai.com/v1"
 """Where calls go when no other server is named."""
-
-_NO_NAME_CHARACTER = re.compile(r"[^A-Za-z0-9_-]")
-_LONGEST_SCHEMA_NAME = 64
-"""Characters, all of `[A-Za-z0-9_-]`: OpenAI, structured outputs, 2026-11."""
 
 
 def openai_engine(
@@ -97,7 +93,7 @@ def openai_engine(
             patience=patience,
             unreachable_hint=address.unreachable_hint,
         ),
-        connections=Connections(address.url, api_key),
+        clients=connections(address.url, api_key),
     )
     parameters: dict[str, JsonValue] = {"endpoint": address.shown, **served.parameters}
     if temperature is not None:
@@ -108,7 +104,7 @@ def openai_engine(
         model=model,
         parameters=parameters,
         schema_in_prompt=served.schema_in_prompt,
-        close=chat.connections.close,
+        close=chat.clients.close,
     )
 
 
@@ -161,7 +157,7 @@ class _Chat:
     temperature: float | None
     clock: Clock
     transport: Transport
-    connections: Connections
+    clients: PerLoop[openai.AsyncOpenAI]
 
     async def answer(self, call: Call) -> Reply:
         """The reply, however many requests it took.
@@ -170,27 +166,17 @@ class _Chat:
             EngineError: no reply came; nothing else is raised but cancellation.
         """
         body, headers = self._body(call), self._headers(call)
-        began = self.clock.monotonic()
 
         async def send(left: float) -> Reply:
             return await self._send(body, headers, min(left, self.party.timeout))
 
-        reply, requests = await self.transport.deliver(send, self._fault_of)
-        log.debug(
-            "%s answered %s: %d requests, %.2f s, finish %s",
-            self.party.server,
-            call.caller,
-            requests,
-            self.clock.monotonic() - began,
-            reply.finish,
-        )
-        return replace(reply, requests=requests)
+        return await self.transport.reply_to(call, send, self._fault_of)
 
     async def _send(
         self, body: Mapping[str, object], headers: Mapping[str, str | openai.Omit], seconds: float
     ) -> Reply:
         """One request; raises whatever the client raises."""
-        client = await self.connections.client()
+        client = await self.clients.client()
         try:
             async with asyncio.timeout(seconds):
                 response = await client.post(
@@ -216,7 +202,7 @@ class _Chat:
                 {"role": "system", "content": call.system},
                 {"role": "user", "content": call.user},
             ],
-            **_response_format(call, self.party.profile),
+            **response_format(call, self.party.profile),
             **self.party.profile.extra_body,
         }
         if call.output_tokens is not None:
@@ -227,7 +213,7 @@ class _Chat:
 
     def _headers(self, call: Call) -> dict[str, str | openai.Omit]:
         headers: dict[str, str | openai.Omit] = {
-            "X-Repurpose-Caller": f"repurpose.{_schema_name(call.format)}"
+            "X-Repurpose-Caller": f"repurpose.{schema_name(call.format)}"
         }
         if not self.party.key:
             headers["Authorization"] = openai.omit  # else a key for OpenAI may be found and sent
@@ -240,25 +226,6 @@ class _Chat:
         fault = fault_of(error, self.party, self.clock.now())
         log.info("request to %s failed: %s", self.party.server, type(fault).__name__)
         return fault
-
-
-def _response_format(call: Call, profile: Profile) -> dict[str, object]:
-    """How the server is asked for the shape: an item of the body, or none."""
-    named: dict[str, object] = {"name": _schema_name(call.format)}
-    match profile.schema:
-        case "strict":
-            named |= {"strict": True, "schema": call.wire}
-        case "schema":
-            named |= {"schema": call.wire}
-        case "object":
-            return {"response_format": {"type": "json_object"}}
-        case "none":
-            return {}
-    return {"response_format": {"type": "json_schema", "json_schema": named}}
-
-
-def _schema_name(format: str) -> str:
-    return _NO_NAME_CHARACTER.sub("_", format)[:_LONGEST_SCHEMA_NAME] or "answer"
 
 
 def _decoded(response: httpx2.Response, server: str) -> object:
