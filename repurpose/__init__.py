@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         SocialGenerator,
         SummaryGenerator,
     )
+    from repurpose.api.replaying import replay
     from repurpose.api.runs import arun, run
     from repurpose.core.call import Call, Reply, Usage
     from repurpose.core.envelope import Envelope
@@ -56,6 +57,7 @@ _HOMES = {
     "arun": "repurpose.api.runs",
     "load": "repurpose.api.adapters",
     "open_store": "repurpose.api.adapters",
+    "replay": "repurpose.api.replaying",
     "run": "repurpose.api.runs",
 }
 """Where each public name lives."""
@@ -81,6 +83,7 @@ __all__ = [
     "arun",
     "load",
     "open_store",
+    "replay",
     "run",
 ]
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from repurpose.core.call import Call
 from repurpose.core.json_types import JsonValue
+from repurpose.core.remembered import remembered
 from repurpose.core.source import digest_of
 
 __all__ = ["call_key", "idempotency_key"]
@@ -30,9 +31,10 @@ def call_key(
         call.format,
         call.system,
         call.user,
-        _canonical(call.schema),
-        _canonical(call.wire),
+        _canonical_schema(call.schema),
+        _canonical_schema(call.wire),
         call.source.digest,
+        call.source.kind,
         call.source.url or "",
         str(call.output_tokens),
         str(call.attempt),
@@ -53,3 +55,6 @@ def idempotency_key(
 def _canonical(value: Mapping[str, JsonValue]) -> str:
     """One spelling for equal JSON objects, whatever the order of their keys."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+_canonical_schema = remembered(_canonical)  # every call of a format has the same two

@@ -2,16 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from repurpose.core.call import Reply
 from repurpose.core.envelope import Envelope, Meta
 from repurpose.core.json_types import JsonObject
-from repurpose.core.record import Row, Run, RunStatus
+from repurpose.core.record import CallRecord, Row, Run, RunStatus
 from repurpose.core.source import Source
 from repurpose.errors import RepurposeError
 
-__all__ = ["FormatResult", "RunResult", "envelope_of", "run_status"]
+__all__ = [
+    "FormatResult",
+    "RunResult",
+    "Total",
+    "TotalUsage",
+    "envelope_of",
+    "run_status",
+    "total_usage",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """A sum over calls that never takes what is not known for nothing.
+
+    Exact where `unknown` is 0; else the whole is at least `known`.
+    """
+
+    known: float = 0
+    unknown: int = 0
+    """How many calls did not tell their part."""
+
+
+@dataclass(frozen=True, slots=True)
+class TotalUsage:
+    """What calls took together: of one format, or of a run. A reused reply is no call."""
+
+    calls: int = 0
+    unanswered: int = 0
+    """How many of the calls brought no reply."""
+    seconds: float = 0.0
+    """The sum of their times; calls side by side take less of a clock's."""
+    requests: Total = field(default=Total())
+    """How many times the calls were sent."""
+    prompt_tokens: Total = field(default=Total())
+    completion_tokens: Total = field(default=Total())
+    cached_tokens: Total = field(default=Total())
+    """The part of the prompts that came from a provider's prefix cache."""
+    reasoning_tokens: Total = field(default=Total())
+    """The part of the completions that was reasoning."""
+    cost: Total = field(default=Total())
+    """US dollars, by list price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +69,8 @@ class FormatResult:
     content: object | None = None
     """The typed content, such as `FaqContent`; None on failure and where rows were reused."""
     error: RepurposeError | None = None
+    usage: TotalUsage = field(default=TotalUsage())
+    """What its calls took, repairs included; nothing where no call was made."""
 
     @property
     def done(self) -> bool:
@@ -41,6 +85,8 @@ class RunResult:
     run: Run
     source: Source
     results: Mapping[str, FormatResult]
+    usage: TotalUsage = field(default=TotalUsage())
+    """What all its calls took, those of a format that was stopped included."""
 
     @property
     def envelope(self) -> Envelope:
@@ -91,3 +137,35 @@ def run_status(results: Sequence[FormatResult], wanted: int) -> RunStatus:
     if all(row.status == "done" for row in rows):
         return "done"
     return "partial" if any(result.done for result in results) else "failed"
+
+
+def total_usage(records: Sequence[CallRecord]) -> TotalUsage:
+    """What these calls took together.
+
+    A call that was never accepted (its stored cost is 0 and it has no reply) took no tokens. Any
+    other call without a reply may have been paid, so its part is unknown.
+    """
+
+    def total(part: Callable[[Reply], float | None]) -> Total:
+        return _total([part(reply) for reply in replies], lost)
+
+    replies = [record.reply for record in records if record.reply is not None]
+    unanswered = len(records) - len(replies)
+    lost = sum(record.reply is None and record.cost != 0 for record in records)
+    return TotalUsage(
+        calls=len(records),
+        unanswered=unanswered,
+        seconds=sum(record.seconds for record in records),
+        requests=_total([reply.requests for reply in replies], unanswered),
+        prompt_tokens=total(lambda reply: reply.usage.prompt_tokens),
+        completion_tokens=total(lambda reply: reply.usage.completion_tokens),
+        cached_tokens=total(lambda reply: reply.usage.cached_tokens),
+        reasoning_tokens=total(lambda reply: reply.usage.reasoning_tokens),
+        cost=_total([record.cost for record in records], 0),
+    )
+
+
+def _total(parts: Sequence[float | None], lost: int) -> Total:
+    """The sum of the known parts; `lost` calls have none to begin with."""
+    known = [part for part in parts if part is not None]
+    return Total(sum(known), lost + len(parts) - len(known))

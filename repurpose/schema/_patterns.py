@@ -15,8 +15,6 @@ import warnings
 from collections.abc import Callable
 from functools import lru_cache
 
-from pydantic_core import SchemaError, SchemaValidator, core_schema
-
 __all__ = ["LONGEST_PATTERN", "PatternError", "matcher", "pattern_fault"]
 
 LONGEST_PATTERN = 1_000
@@ -66,6 +64,9 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     >>> matcher("^(a+)+$")("a" * 40 + "b")
     False
     """
+    # Few schemas have a pattern, and the package takes longer to import than they to be read.
+    from pydantic_core import SchemaError, SchemaValidator, core_schema  # noqa: PLC0415 - see above
+
     if not pattern:
         raise PatternError("is empty; remove it")
     if len(pattern) > LONGEST_PATTERN:

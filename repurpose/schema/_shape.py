@@ -16,6 +16,7 @@ __all__ = [
     "children",
     "is_list",
     "json_type",
+    "plain_copy",
     "rewritten",
 ]
 
@@ -55,6 +56,15 @@ def json_type(value: object) -> str:
 def is_list(value: object) -> TypeGuard[Sequence[object]]:
     """Whether `value` is a sequence that stands for a JSON array."""
     return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
+
+
+def plain_copy(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """A copy of a JSON value as dicts and lists, which is what equality compares."""
+    if isinstance(value, Mapping):
+        return {key: plain_copy(part) for key, part in value.items()}
+    if is_list(value):
+        return [plain_copy(part) for part in value]
+    return value
 
 
 def children(schema: Schema) -> Iterator[tuple[PathParts, object]]:

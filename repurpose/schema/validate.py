@@ -4,32 +4,29 @@ The judge is `jsonschema` (draft 2020-12) over the strict subset, with a type-st
 5.0 is not an integer and 1 equals neither 1.0 nor true. Where a schema says `not`, `oneOf` or
 `uniqueItems`, strictness could let something through that the standard refuses, so there an
 answer must pass both readings: whatever is accepted here, every draft 2020-12 validator accepts.
+
+Valid answers to everyday schemas are let through by a quicker judge, which a test holds to the
+same verdicts; the library is imported when an answer has to be explained.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING
 
-from jsonschema import ValidationError
-from jsonschema.protocols import Validator as SchemaValidator
-
-from repurpose.core.finding import Finding, FindingKind
+from repurpose.core.finding import Finding
 from repurpose.core.json_types import JsonObject, JsonValue
-from repurpose.schema._keywords import MAX_ERRORS, STANDARD, STRICT, Node
-from repurpose.schema._paths import dot_path
-from repurpose.schema._shape import ANNOTATIONS, children
+from repurpose.schema._fast import quick_judge
+from repurpose.schema._shape import plain_copy
 from repurpose.schema.coerce import has_numbers, has_options
 from repurpose.schema.subset import check_subset
+
+if TYPE_CHECKING:  # it imports jsonschema, which a process with valid answers never needs
+    from repurpose.schema._reference import Reference
 
 __all__ = ["MAX_FINDINGS", "Validator", "compile_schema"]
 
 MAX_FINDINGS = 10
 """More than ten corrections at once are not followed, and each costs tokens."""
-
-_MAY_DIFFER = frozenset({"not", "oneOf", "uniqueItems"})
-_KINDS: Mapping[object, FindingKind] = {"required": "missing_required", "type": "type_mismatch"}
 
 
 class Validator:
@@ -39,7 +36,7 @@ class Validator:
     answer. Objects are dicts and arrays are lists, as `decode` makes them.
     """
 
-    __slots__ = ("_readings", "has_numbers", "has_options", "name", "schema")
+    __slots__ = ("_copy", "_quick", "_reference", "has_numbers", "has_options", "name", "schema")
 
     def __init__(self, schema: JsonObject, name: str) -> None:
         check_subset(schema, name)
@@ -50,14 +47,13 @@ class Validator:
         """Whether coercion has anything to do."""
         self.has_options = has_options(schema)
         """Whether null may stand for an absent property anywhere."""
-        readings: list[SchemaValidator] = [STRICT(_bare(schema))]
-        if _MAY_DIFFER & _keywords(schema):
-            readings.append(STANDARD(_bare(schema)))
-        self._readings = tuple(readings)
+        self._copy = plain_copy(schema)
+        self._quick = quick_judge(self._copy)
+        self._reference: Reference | None = None
 
     def accepts(self, answer: JsonValue) -> bool:
         """Whether the answer has no defect."""
-        return all(next(one.iter_errors(answer), None) is None for one in self._readings)
+        return self._surely_valid(answer) or self._explaining().accepts(answer)
 
     def findings(self, answer: JsonValue) -> list[Finding]:
         """Every defect of the answer, in the order of the schema; empty for a valid answer.
@@ -73,11 +69,20 @@ class Validator:
         >>> memo.findings({"n": "many"})
         [Finding(kind='type_mismatch', path='n', message='must be an integer, is a string')]
         """
-        for reading in self._readings:
-            errors = list(islice(reading.iter_errors(answer), MAX_ERRORS + 1))
-            if errors:
-                return _shortened(errors)
-        return []
+        if self._surely_valid(answer):
+            return []
+        return self._explaining().findings(answer, MAX_FINDINGS)
+
+    def _surely_valid(self, answer: JsonValue) -> bool:
+        return self._quick is not None and self._quick(answer)
+
+    def _explaining(self) -> Reference:
+        """The reference, made when it is first asked."""
+        if self._reference is None:
+            from repurpose.schema._reference import Reference  # noqa: PLC0415 - see above
+
+            self._reference = Reference(self._copy)
+        return self._reference
 
 
 def compile_schema(schema: JsonObject, name: str) -> Validator:
@@ -87,57 +92,3 @@ def compile_schema(schema: JsonObject, name: str) -> Validator:
         SchemaError: the schema is outside the subset; the line names it and the place.
     """
     return Validator(schema, name)
-
-
-def _shortened(errors: list[ValidationError]) -> list[Finding]:
-    """Ten findings and a count of the rest."""
-    found = list(dict.fromkeys(map(_finding, errors)))
-    if len(found) <= MAX_FINDINGS:
-        return found
-    firsts = {finding.kind: index for index, finding in reversed(list(enumerate(found)))}
-    others = (index for index in range(len(found)) if index not in firsts.values())
-    shown = sorted([*firsts.values(), *islice(others, MAX_FINDINGS - len(firsts))])
-    kinds = [finding.kind for index, finding in enumerate(found) if index not in shown]
-    count = f"{len(found) - MAX_FINDINGS}" if len(errors) <= MAX_ERRORS else "many"
-    return [*(found[index] for index in shown), Finding(kinds[0], "", f"and {count} more")]
-
-
-def _finding(error: ValidationError) -> Finding:
-    return Finding(_KINDS.get(error.validator, "constraint"), dot_path(error.path), error.message)
-
-
-def _bare(schema: Mapping[str, Any]) -> Node:
-    """A copy as plain dicts and lists, without annotations.
-
-    A user's `$id` and `$schema` could change how the library reads the schema.
-    """
-    bare = Node((key, value) for key, value in schema.items() if key not in ANNOTATIONS)
-    for keyword in ("properties", "prefixItems", "anyOf", "oneOf", "allOf"):
-        if keyword in bare:
-            bare[keyword] = {} if keyword == "properties" else [None] * len(bare[keyword])
-    for path, part in children(schema):
-        target: Any = bare
-        for step in path[:-1]:
-            target = target[step]
-        target[path[-1]] = _bare(part)  # type: ignore[arg-type]  # a schema, by check_subset
-    for keyword in ("type", "enum", "const", "required"):
-        if keyword in bare:
-            bare[keyword] = _plain(bare[keyword])
-    return bare
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """A copy of a JSON value as dicts and lists, which is what equality compares."""
-    if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return value
-
-
-def _keywords(schema: Mapping[str, Any]) -> set[str]:
-    """Every keyword that stands anywhere in a schema."""
-    found = set(schema)
-    for _, part in children(schema):
-        found |= _keywords(part)  # type: ignore[arg-type]  # a schema, by check_subset
-    return found

@@ -18,6 +18,7 @@ from repurpose.formats.base import FinishContext, Finished, Format
 from repurpose.schema.answer import Accepted, Rejected, read_answer
 from repurpose.schema.validate import Validator
 from repurpose.steps.request import larger_call, repair_call
+from repurpose.text.boundary import INTRODUCTIONS
 
 __all__ = ["Conversation", "Settled", "converse"]
 
@@ -132,7 +133,7 @@ class _Loop:
     def _reviewed(self, read: Accepted, reply: Reply) -> Review:
         """What an editor would say about a valid answer that has something to publish."""
         assignment = Assignment(
-            instructions=self.first.system,
+            instructions="\n".join((self.first.system, *INTRODUCTIONS)),
             source=self.first.source.text,
             language=self.context.language,
             quotes=tuple(quote.text for quote in reply.quotes),

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from repurpose.core.call import Call
 from repurpose.core.finding import Finding
 from repurpose.core.json_types import JsonObject
+from repurpose.core.remembered import remembered
 from repurpose.core.source import Source
 from repurpose.core.steering import Steering
 from repurpose.core.template import render
@@ -25,6 +27,9 @@ from repurpose.text.language import language_phrase
 
 __all__ = ["first_call", "larger_call", "output_language", "repair_call"]
 
+_SCHEMA_ELSEWHERE = "The JSON Schema is the one that your response is declared to have."
+"""In place of the schema, where a server shows it to the model itself."""
+
 
 def output_language(source: Source, steering: Steering) -> str | None:
     """The code of the language to write in: the editor's, else the source's, else None."""
@@ -32,11 +37,17 @@ def output_language(source: Source, steering: Steering) -> str | None:
 
 
 def first_call(
-    format: Format, source: Source, steering: Steering, *, output_tokens: int | None = None
+    format: Format,
+    source: Source,
+    steering: Steering,
+    *,
+    output_tokens: int | None = None,
+    schema_in_prompt: bool = True,
 ) -> Call:
     """The first call of a format: its rules, its schema, and the fenced source.
 
-    `output_tokens` is the budget of the reply; None takes the format's own.
+    `output_tokens` is the budget of the reply; None takes the format's own. Without
+    `schema_in_prompt` the prompt only names the schema, for a server that shows it itself.
 
     Raises:
         UnusableOutput: the task is blank, so there is nothing to ask for.
@@ -44,23 +55,16 @@ def first_call(
     """
     if not format.task.strip():
         raise UnusableOutput("the prompt is empty")
-    wire = wire_schema(format.schema)
-    system = render(
-        prompt_text("system"),
-        {
-            "task": format.task.strip(),
-            "boundary": BOUNDARY_RULE,
-            "language": language_phrase(output_language(source, steering)),
-            "steering": steering.lines(),
-            "schema": _compact(wire),
-        },
-        name="system",
-    )
-    named = (("Title", source.title), ("Author", source.author), ("Date", source.date))
+    wire = _wire_of(format.schema)
     return Call(
         format=format.name,
-        system=system,
-        user=wrap(source.text, fields=[(name, value) for name, value in named if value]),
+        system=_system(
+            format.task.strip(),
+            language_phrase(output_language(source, steering)),
+            steering.lines(),
+            _compact(wire) if schema_in_prompt else _SCHEMA_ELSEWHERE,
+        ),
+        user=_fenced(source.text, source.title, source.author, source.date),
         schema=format.schema,
         wire=wire,
         source=source,
@@ -99,6 +103,30 @@ def larger_call(call: Call, *, attempt: int) -> Call | None:
     return replace(call, attempt=attempt, output_tokens=2 * call.output_tokens)
 
 
+@lru_cache(maxsize=64)  # the same for every source of a language, and large enough to matter
+def _system(task: str, language: str, steering: str, schema: str) -> str:
+    """The system prompt."""
+    places = {
+        "task": task,
+        "boundary": BOUNDARY_RULE,
+        "language": language,
+        "steering": steering,
+        "schema": schema,
+    }
+    return render(prompt_text("system"), places, name="system")
+
+
+@lru_cache(maxsize=4)  # the formats of a source share its block, and are made one after another
+def _fenced(text: str, title: str | None, author: str | None, date: str | None) -> str:
+    """The user prompt of a source."""
+    named = (("Title", title), ("Author", author), ("Date", date))
+    return wrap(text, fields=[(name, value) for name, value in named if value])
+
+
+_wire_of = remembered(wire_schema)
+
+
+@remembered
 def _compact(schema: JsonObject) -> str:
     """The schema as one line of JSON, in the order of its file."""
     return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))

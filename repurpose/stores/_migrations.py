@@ -127,7 +127,12 @@ def m002_indices(db: Database) -> None:
     db.execute("CREATE INDEX runs_by_source ON runs (source_id)")
 
 
-STEPS = (m001_tables, m002_indices)
+def m003_cache_writes(db: Database) -> None:
+    """What some providers charge for beside the tokens of prompt and completion."""
+    db.execute("ALTER TABLE calls ADD COLUMN cache_write_tokens INTEGER")
+
+
+STEPS = (m001_tables, m002_indices, m003_cache_writes)
 """In the order they are taken; each is recorded in the file by its name."""
 
 _MIGRATIONS = Migrations("repurpose")

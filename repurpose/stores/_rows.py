@@ -1,7 +1,7 @@
 """From records to columns and back: one field is one column, one nested value several.
 
 Columns come from a record as plain values. `refuse_unclean` or `cleaned` decides what becomes of
-text that SQLite cannot hold, and `encoded` turns lists and objects into JSON text.
+text that SQLite cannot hold, and turns lists and objects into JSON text.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any, TypeAlias
 
 from repurpose.core.call import Call, Quote, Reply, Usage
 from repurpose.core.json_types import JsonValue
 from repurpose.core.record import CallRecord, Measures, Row, Run
+from repurpose.core.remembered import remembered
 from repurpose.core.source import Block, Source
 from repurpose.schema.intake import IntakeError, decode
 from repurpose.stores._faults import Unstorable
@@ -25,7 +27,6 @@ __all__ = [
     "call_from",
     "cleaned",
     "cleaned_text",
-    "encoded",
     "refuse_unclean",
     "reply_from",
     "row_columns",
@@ -42,6 +43,10 @@ Columns: TypeAlias = dict[str, Any]
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """NUL, which cuts a text short in SQL functions and C programs, and lone surrogates, which have
 no UTF-8 form."""
+_NUL_ESCAPE = "\\u0000"
+"""NUL in JSON text; where the text means a backslash and these letters, too, it is looked at."""
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+_IN_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 # --- what a column can hold ---------------------------------------------------------------------
@@ -53,40 +58,65 @@ def cleaned_text(text: str) -> str:
     >>> cleaned_text("a\x00b") == "a\ufffdb"
     True
     """
-    return _UNSTORABLE.sub("\ufffd", text)
+    return text if _storable(text) else _UNSTORABLE.sub("\ufffd", text)
 
 
 def cleaned(columns: Columns) -> Columns:
-    """The columns with every text cleaned, at any depth."""
-    try:
-        return {name: _cleaned(value) for name, value in columns.items()}
-    except RecursionError as fault:
-        raise Unstorable("a value is nested too deeply") from fault
+    """The columns as SQLite takes them, with every text cleaned, at any depth."""
+    return {name: _clean_value(name, value) for name, value in columns.items()}
 
 
 def refuse_unclean(columns: Columns) -> Columns:
-    """The same columns, when every value in them will come back as it is.
+    """The columns as SQLite takes them, when every value in them will come back as it is.
 
     Raises:
         Unstorable: a text holds a character that cleaning would replace, or a value has no JSON
             form that our own decoder takes, such as NaN or a hundred levels.
     """
-    clean = cleaned(columns)
-    for name, value in clean.items():
-        if value != columns[name]:
+    values: Columns = {}
+    for name, value in columns.items():
+        values[name] = _encoded(name, value) if _is_json(value) else value
+        if not _is_clean(value, values[name]):
             raise Unstorable(f"its {name} holds a NUL character or half of a surrogate pair")
-        if _is_json(value):
-            _decoded(name, _encoded(name, value))
-    return clean
+        if value and _is_json(value):
+            _decoded(name, values[name])
+    return values
 
 
-def encoded(columns: Columns) -> Columns:
-    """The columns as SQLite takes them: lists and objects as JSON text.
+def _is_clean(value: Any, column: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
+    """Whether cleaning would change nothing of `value`, which `column` is the form of."""
+    if not isinstance(column, str):
+        return True
+    quick = _storable(column) and (column is value or _NUL_ESCAPE not in column)
+    return quick or bool(_cleaned(value) == value)
 
-    Raises:
-        Unstorable: a value has no JSON form, such as NaN.
-    """
-    return {name: _encoded(name, value) for name, value in columns.items()}
+
+def _storable(text: str) -> bool:
+    """Whether cleaning has nothing to do; many times faster than to look for what it would do."""
+    if "\0" in text:
+        return False
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _clean_value(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """One column's value: cleaned, and as JSON text where it is a list or an object."""
+    if isinstance(value, str):
+        return cleaned_text(value)
+    if not _is_json(value):
+        return value
+    text = _encoded(name, value)
+    if _storable(text) and _NUL_ESCAPE not in text:
+        return text
+    try:
+        return _encoded(name, _cleaned(value))
+    except RecursionError as fault:
+        raise Unstorable("a value is nested too deeply") from fault
 
 
 def _cleaned(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
@@ -102,14 +132,15 @@ def _cleaned(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
 
 
 def _is_json(value: object) -> bool:
-    return isinstance(value, Mapping | list | tuple)
+    # The common types first: to ask whether something is a Mapping takes ten times as long.
+    return type(value) not in _PLAIN and isinstance(value, dict | list | tuple | Mapping)
 
 
 def _encoded(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
     if not _is_json(value):
         return value
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return _IN_JSON(value)
     except (ValueError, TypeError, RecursionError) as fault:
         raise Unstorable(f"its {name} has no JSON form") from fault
 
@@ -127,7 +158,17 @@ def _decoded(name: str, text: str) -> Any:  # noqa: ANN401 - whatever JSON holds
 
 def source_columns(source_id: str, source: Source) -> Columns:
     """A source under the id that its runs know it by."""
-    return {"id": source_id} | _shallow(source) | {"blocks": [_shallow(b) for b in source.blocks]}
+    blocks = [
+        {
+            "kind": block.kind,
+            "start": block.start,
+            "end": block.end,
+            "headings": block.headings,
+            "level": block.level,
+        }
+        for block in source.blocks
+    ]
+    return {"id": source_id, **_shallow(source), "blocks": blocks}
 
 
 def source_from(columns: Columns) -> Source:
@@ -155,8 +196,8 @@ def row_columns(row: Row) -> Columns:
     """A row, its measures as columns of their own."""
     columns = _shallow(row)
     measures = columns.pop("measures")
-    for field in fields(Measures):
-        columns[field.name] = getattr(measures, field.name, None)
+    for name in _names(Measures):
+        columns[name] = getattr(measures, name, None)
     return columns | {"quotes": [_shallow(quote) for quote in row.quotes]}
 
 
@@ -188,8 +229,8 @@ def call_columns(record: CallRecord) -> Columns:
             "attempt": call.attempt,
             "system_prompt": call.system,
             "user_prompt": call.user,
-            "schema": call.schema,
-            "sent_schema": call.wire,
+            "schema": _schema_json(call.schema),
+            "sent_schema": _schema_json(call.wire),
             "output_tokens": call.output_tokens,
         }
         | ({} if reply is None else _reply_columns(reply))
@@ -256,14 +297,24 @@ def _texts(columns: Columns, name: str) -> tuple[str, ...]:
     return tuple(_decoded(name, columns[name]))
 
 
+@remembered
+def _schema_json(schema: Mapping[str, JsonValue]) -> str:
+    """A schema as JSON text; every call of a format has the same two."""
+    text: str = _clean_value("schema", schema)
+    return text
+
+
+@cache
+def _names(record_type: Any) -> tuple[str, ...]:  # noqa: ANN401 - any of our dataclasses
+    """The fields of one of our dataclasses."""
+    return tuple(field.name for field in fields(record_type))
+
+
 def _shallow(record: Any) -> Columns:  # noqa: ANN401 - any of our dataclasses
     """A record's fields by name, nested values as they are."""
-    return {field.name: getattr(record, field.name) for field in fields(record)}
+    return {name: getattr(record, name) for name in _names(record.__class__)}
 
 
 def _fields(record_type: Any, columns: Columns, **nested: JsonValue | object) -> Columns:  # noqa: ANN401 - any of our dataclasses
     """The fields of `record_type`: those in `nested`, the others from columns of their name."""
-    return {
-        field.name: nested[field.name] if field.name in nested else columns[field.name]
-        for field in fields(record_type)
-    }
+    return {name: nested[name] if name in nested else columns[name] for name in _names(record_type)}

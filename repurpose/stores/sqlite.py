@@ -30,7 +30,6 @@ from repurpose.stores._rows import (
     call_from,
     cleaned,
     cleaned_text,
-    encoded,
     refuse_unclean,
     reply_from,
     row_columns,
@@ -154,7 +153,7 @@ class _SqliteStore:
             if not newest:
                 raise UsageError("no run is stored yet", hint="start one: repurpose run FILE")
             return newest[0]
-        begins = self._mapped(run_from, self._begins(cleaned_text(run_id))) if run_id else ()
+        begins = self._mapped(run_from, self._begins("runs", run_id))
         exact = [run for run in begins if run.id == run_id]
         if exact or len(begins) == 1:
             return (exact or begins)[0]
@@ -188,6 +187,27 @@ class _SqliteStore:
         with database_faults(self._place):
             return tuple(call_from(call, sources[call["source_id"]]) for call in found)
 
+    def call(self, call_id: str) -> CallRecord:
+        """The call with this id, or with this unique beginning of an id.
+
+        Raises:
+            UsageError: no call or more than one is meant.
+        """
+        begins = self._begins("calls", call_id)
+        found = [call for call in begins if call["id"] == call_id] or begins
+        if not found:
+            raise UsageError(
+                f"no call begins with {call_id!r}",
+                hint="see the ids with: repurpose show RUN --calls",
+            )
+        if len(found) > 1:
+            raise UsageError(
+                f"several calls begin with {call_id!r}: {_listed([call['id'] for call in found])}",
+                hint="give more letters of the id",
+            )
+        source = self.source(found[0]["source_id"])
+        return self._mapped(lambda columns: call_from(columns, source), found)[0]
+
     def close(self) -> None:
         """Let go of the database; a second time does nothing."""
         with self._lock, database_faults(self._place):
@@ -200,18 +220,23 @@ class _SqliteStore:
 
     def _found(self, query: str, values: Columns) -> list[Columns]:
         with self._lock, database_faults(self._place):
-            return list(self._db.query(query, values))
+            cursor = self._db.execute(query, values)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def _mapped(self, make: Callable[[Columns], Made], found: list[Columns]) -> tuple[Made, ...]:
         with database_faults(self._place):
             return tuple(make(columns) for columns in found)
 
-    def _begins(self, beginning: str) -> list[Columns]:
-        """The run with this id first, then a few whose ids begin so, newest first."""
+    def _begins(self, table: Table, beginning: str) -> list[Columns]:
+        """What has this id first, then a few whose ids begin so, newest first; none for none."""
+        if not beginning:
+            return []
+        # The table's name is our own constant; every value is bound.
         return self._found(
-            "SELECT * FROM runs WHERE substr(id, 1, length(:id)) = :id"
+            f"SELECT * FROM {table} WHERE substr(id, 1, length(:id)) = :id"  # noqa: S608
             " ORDER BY id = :id DESC, number DESC LIMIT :limit",
-            {"id": beginning, "limit": _SHOWN},
+            {"id": cleaned_text(beginning), "limit": _SHOWN},
         )
 
 
@@ -220,8 +245,9 @@ def _kept(db: Database, row: Row) -> Row:
     if row.status == "failed":
         return _kept_failed(db, row)
     try:
-        with db.atomic():
-            _insert(db, "rows", refuse_unclean(row_columns(row)))
+        # No savepoint: a statement that fails leaves nothing behind of itself, and of the ones
+        # before it everything (https://www.sqlite.org/lang_conflict.html, ABORT).
+        _insert(db, "rows", refuse_unclean(row_columns(row)))
     except FAULTS as fault:
         if not db.conn.in_transaction:
             raise  # some faults, such as a full disk, may end the transaction with its siblings
@@ -233,7 +259,7 @@ def _kept_failed(db: Database, row: Row) -> Row:
     """A failed row, with its words cleaned: nobody publishes them, so none is refused."""
     columns = cleaned(row_columns(row))
     _insert(db, "rows", columns)
-    return row_from(encoded(columns))
+    return row_from(columns)
 
 
 def _unstored(row: Row, reason: str) -> Row:
@@ -255,12 +281,11 @@ def _unstored(row: Row, reason: str) -> Row:
 
 def _insert(db: Database, table: Table, columns: Columns, *, once: bool = False) -> None:
     """Add one row to a table; with `once`, a row with this id stays as it is."""
-    values = encoded(columns)
-    names = ", ".join(values)
-    places = ", ".join(f":{name}" for name in values)
+    names = ", ".join(columns)
+    places = ", ".join(f":{name}" for name in columns)
     kept = " ON CONFLICT (id) DO NOTHING" if once else ""
     # Table and column names are our own constants; every value is bound.
-    db.execute(f"INSERT INTO {table} ({names}) VALUES ({places}){kept}", values)  # noqa: S608
+    db.execute(f"INSERT INTO {table} ({names}) VALUES ({places}){kept}", columns)  # noqa: S608
 
 
 def _listed(ids: Sequence[str]) -> str:
