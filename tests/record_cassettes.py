@@ -52,8 +52,8 @@ from repurpose.core.steering import Steering
 from repurpose.engines.openai import openai_engine
 from repurpose.formats import FORMATS
 from repurpose.ports import Clock, Store
-from repurpose.runner import Job
 from repurpose.sources import load_bytes
+from repurpose.steps.job import Job
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "cassettes"

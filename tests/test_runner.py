@@ -24,7 +24,8 @@ from repurpose.formats import FORMATS, format_named
 from repurpose.formats.base import FinishContext, Finished
 from repurpose.platforms import PLATFORMS
 from repurpose.ports import Engine, Store
-from repurpose.runner import Job, Runner, prepare
+from repurpose.runner import Runner
+from repurpose.steps.job import Job, prepare
 
 SOURCE = Source(text="Kestrels hover over the ring road.", origin="a.md", kind="text", title="Kes")
 SECRET = "kestrels"

@@ -17,8 +17,8 @@ from repurpose.core.record import CallRecord, Row, Run
 from repurpose.core.steering import Steering
 from repurpose.errors import RepurposeError, Unexpected
 from repurpose.ports import Store
-from repurpose.runner import Job
 from repurpose.schema.answer import Rejected, read_answer
+from repurpose.steps.job import Job
 from repurpose.steps.repair import Settled, converse
 from repurpose.steps.rows import Stamp, rows_of
 

@@ -21,7 +21,8 @@ from repurpose.formats import FORMATS, format_named
 from repurpose.formats.base import FinishContext, Format
 from repurpose.platforms import PLATFORMS
 from repurpose.ports import Engine, Store
-from repurpose.runner import Job, Runner, prepare
+from repurpose.runner import Runner
+from repurpose.steps.job import Job, prepare
 from repurpose.text.sentences import segmenter_named
 
 __all__ = ["RunOptions", "arun", "job_for", "run", "runner_for", "steering_for", "waited"]
