@@ -65,6 +65,8 @@ def without_html(text: str) -> Stripped:
     >>> without_html("Caf&eacute; <b>bold</b>, `<b>`, Vec<T><!-- no -->")
     Stripped(text='Café bold, `<b>`, Vec<T>', comments=1)
     """
+    if not ("<" in text or "&" in text):
+        return Stripped(_DATA_ADDRESS.sub(r"\1", text), 0)
     lines = text.split("\n")
     parts: list[str] = []
     comments = 0

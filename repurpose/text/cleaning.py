@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import ftfy
 import regex
+from ftfy.badness import is_bad
 
 __all__ = ["Cleaned", "clean"]
 
@@ -61,7 +62,10 @@ _HIDDEN = regex.compile(
     """,
     regex.VERBOSE | regex.VERSION1,
 )
-_ORDINARY = regex.compile(r"[\t\n\x20-\x7e]*+")
+_EXTRAORDINARY = re.compile(r"[^\t\n\x20-\x7e]+")
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+_NEAR = 8  # characters; what ftfy goes by is a run of at most six with one beyond ASCII among them
+_LINE_ENDS = frozenset("\r\v\f\x85\u2028\u2029")
 
 # Only what repairs double encoding. The defaults also straighten quotes, split ligatures and
 # narrow full-width characters, which changes clean French, Spanish, Chinese and Japanese.
@@ -98,24 +102,45 @@ def clean(text: str) -> Cleaned:
     >>> clean("AT\u200bTN\x07: caf\xc3\xa9\r\n")
     Cleaned(text='ATTN: café\n', removed=2)
     """
-    if _ORDINARY.fullmatch(text):
+    # Most texts hold few kinds of characters that a pass could change, and each pass that has
+    # none of its own is spared.
+    present = frozenset("".join(_EXTRAORDINARY.findall(text)))
+    if not present:
         return Cleaned(text, 0)
-    text, escapes = _ESCAPE_SEQUENCE.subn("", text)
-    text = _LINE_END.sub("\n", text)
+    escapes = 0
+    if "\x1b" in present:
+        text, escapes = _ESCAPE_SEQUENCE.subn("", text)
+    if not present.isdisjoint(_LINE_ENDS):
+        text = _LINE_END.sub("\n", text)
     if not text.isascii():
-        text = "\n".join(_repaired(line) for line in text.split("\n"))
-    visible = _without_hidden(text)
-    return Cleaned(_WIDE_SPACE.sub(" ", visible), escapes + len(text) - len(visible))
+        repaired = "\n".join(_repaired(line) for line in text.split("\n"))
+        if repaired != text:
+            text, present = repaired, frozenset(repaired)
+    visible = _without_hidden(text, present)
+    if _WIDE_SPACE.search("".join(present)):
+        return Cleaned(_WIDE_SPACE.sub(" ", visible), escapes + len(text) - len(visible))
+    return Cleaned(visible, escapes + len(text) - len(visible))
 
 
 def _repaired(line: str) -> str:
-    # Repair works line by line anyway, and most lines of most texts need none.
-    return line if line.isascii() else _LINE_END.sub("\n", ftfy.fix_text(line, _REPAIR))
+    # Repair works line by line anyway, most lines of most texts need none, and it begins with the
+    # same question.
+    if line.isascii() or not _doubtful(line):
+        return line
+    return _LINE_END.sub("\n", ftfy.fix_text(line, _REPAIR))
 
 
-def _without_hidden(text: str) -> str:
-    """`text` without the characters that hide; only those present are searched for."""
-    present = _HIDDEN.findall("".join(set(text)))
+def _doubtful(line: str) -> bool:
+    """Whether ftfy would look into a line; asked of the few places that can be the reason."""
+    spans = [one.span() for one in _FOREIGN.finditer(line)]
+    if 2 * _NEAR * len(spans) >= len(line):
+        return bool(is_bad(line))
+    return bool(is_bad("\n".join(line[max(0, a - _NEAR) : b + _NEAR] for a, b in spans)))
+
+
+def _without_hidden(text: str, characters: frozenset[str]) -> str:
+    """`text` without the characters that hide; only those among `characters` are searched for."""
+    present = _HIDDEN.findall("".join(characters))
     if not present:
         return text
     flags = {
