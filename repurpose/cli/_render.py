@@ -82,7 +82,7 @@ def usage_phrase(usage: TotalUsage) -> str:
     >>> usage_phrase(TotalUsage(4, prompt_tokens=Total(900, 1), cost=Total(0, 4)))
     '4 calls, at least 900 tokens in, 0 out, cost unknown: 4 of 4 calls have no price'
     """
-    told = [f"{usage.calls:,} calls"]
+    told = [f"{usage.calls:,} call{'' if usage.calls == 1 else 's'}"]
     free = not (usage.cost.known or usage.cost.unknown)
     nothing_told = usage.prompt_tokens.unknown == usage.completion_tokens.unknown == usage.calls
     if usage.calls == 0 or (free and nothing_told):

@@ -95,7 +95,7 @@ def test_another_profile_is_another_result(run_with: Command, mock_server: Any) 
     assert run_with().returncode == 0
     assert "0 calls" in run_with().stderr
     assert "0 calls" in run_with("--profile", "generic").stderr
-    assert "1 calls" in run_with("--profile", "generic:schema").stderr
+    assert "1 call" in run_with("--profile", "generic:schema").stderr
     assert len(mock_server.requests) == 2
 
 

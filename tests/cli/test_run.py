@@ -65,7 +65,7 @@ def test_the_same_run_again_makes_no_call_and_says_so(repurpose: Command, articl
     assert "0 calls" in second.stderr
     assert "--force" in second.stderr
     assert second.stdout == first.stdout
-    assert "1 calls" in repurpose("run", article, "--formats", "faq", "--force").stderr
+    assert "1 call" in repurpose("run", article, "--formats", "faq", "--force").stderr
 
 
 def test_quiet_says_nothing_but_the_texts(repurpose: Command, article: Path) -> None:
