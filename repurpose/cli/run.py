@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -144,15 +144,16 @@ class _Interrupts:
     def heard(self, work: asyncio.Future[RunResult]) -> Iterator[None]:
         """Count interrupts while in this context; the second one cancels `work`."""
         loop = asyncio.get_running_loop()
-
-        def hear(*_: object) -> None:
-            loop.call_soon_threadsafe(self._hear, work)
-
-        before = signal.signal(signal.SIGINT, hear)
+        try:
+            # Wakes the loop whichever thread the signal comes to; a plain handler might not.
+            loop.add_signal_handler(signal.SIGINT, self._hear, work)
+        except NotImplementedError:  # Windows
+            signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(self._hear, work))
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            with suppress(NotImplementedError):
+                loop.remove_signal_handler(signal.SIGINT)
 
     def _hear(self, work: asyncio.Future[RunResult]) -> None:
         self._count += 1
