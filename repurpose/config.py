@@ -5,6 +5,7 @@ Secrets come from the environment only and never appear in a representation or a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -150,8 +151,10 @@ def default_database() -> Path:
 
 def _refuse_bad_numbers(settings: Settings) -> None:
     """Raise UsageError for a number that no call could be made with."""
-    if settings.timeout <= 0:
-        raise UsageError(f"--timeout {settings.timeout} is not above 0 seconds")
+    if not 0 < settings.timeout < math.inf:
+        raise UsageError(f"--timeout {settings.timeout} is no number of seconds above 0")
+    if settings.temperature is not None and not 0 <= settings.temperature < math.inf:
+        raise UsageError(f"--temperature {settings.temperature} is no number from 0 up")
     if settings.concurrency < 1:
         raise UsageError(f"--concurrency {settings.concurrency} is not at least 1")
     if settings.context_tokens is not None and settings.context_tokens < 1:

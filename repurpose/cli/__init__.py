@@ -14,7 +14,7 @@ from typing import NoReturn
 import click
 
 from repurpose import __version__
-from repurpose.errors import RepurposeError
+from repurpose.errors import RepurposeError, UsageError
 
 __all__ = ["COMMANDS", "cli", "main"]
 
@@ -97,6 +97,10 @@ def main() -> NoReturn:
     except BrokenPipeError:
         _forget_stdout()
         code = 0
+    except OSError as fault:  # a file or a terminal that cannot be written to
+        where = fault.filename or "the output"
+        click.echo(f"Error: {where} cannot be written: {fault.strerror or 'unknown'}", err=True)
+        code = UsageError.exit_code
     except RepurposeError as error:
         tell(error)
         code = error.exit_code

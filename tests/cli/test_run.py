@@ -125,6 +125,8 @@ USAGE = {
     "provider": (["--model", "acme/writer"], "--base-url"),
     "segmenter": (["--segmenter", "spacy"], "sentencex"),
     "timeout": (["--timeout", "0"], "--timeout"),
+    "timeout that is no number": (["--timeout", "nan"], "--timeout"),
+    "temperature that is no number": (["--temperature", "nan"], "--temperature"),
     "unknown flag": (["--formatz", "faq"], "--formats"),
 }
 

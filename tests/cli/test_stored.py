@@ -125,3 +125,12 @@ def test_check_names_a_database_that_is_none(repurpose: Command, tmp_path: Path)
     done = repurpose("check", "--db", bad)
     assert done.returncode == 2
     assert "bad.db" in done.stdout
+
+
+def test_an_export_that_cannot_be_written_is_one_line_and_exit_2(
+    repurpose: Command, stored: str, tmp_path: Path
+) -> None:
+    done = repurpose("export", stored, "--output", tmp_path / "nowhere" / "run.md")
+    assert done.returncode == 2
+    assert "nowhere" in done.stderr
+    assert "Traceback" not in done.stderr
