@@ -83,7 +83,7 @@ class SourceError(RepurposeError):
     """The source cannot be read; nothing was sent anywhere.
 
     `reason` is one of: empty, binary, corrupt, encrypted, no-text, too-large, unsupported,
-    not-found, unreadable.
+    fetch-failed, blocked-address, robots, not-found, unreadable.
     """
 
     exit_code = 3

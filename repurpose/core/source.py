@@ -8,7 +8,11 @@ from typing import Literal
 
 __all__ = ["Block", "BlockKind", "Source", "digest_of"]
 
-BlockKind = Literal["heading", "paragraph", "list", "quote", "code", "table"]
+BlockKind = Literal["heading", "paragraph", "list", "quote", "code", "table", "turn"]
+"""A turn is what a named speaker says until another speaks; it begins with `Name: `."""
+
+
+_PLAIN = frozenset({"text", "srt", "vtt", "podcast-json", "youtube-json3"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,10 @@ class Block:
     """The headings it stands under, outermost first; for a heading: those above it."""
     level: int = 0
     """1 to 6 for a heading, else 0."""
+    page: int | None = None
+    """The page or slide it begins on, counted from 1; None where the origin has none."""
+    time: float | None = None
+    """When it is said, in seconds from the beginning; None where nobody says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +47,11 @@ class Source:
     """
 
     text: str
-    """The body; Markdown where `kind` is markdown or html, else plain text."""
+    """The body; Markdown unless `plain`."""
     origin: str
     """The path, address or `-` as the user gave it."""
     kind: str
-    """markdown, text or html."""
+    """A key of `repurpose.sources.SOURCES`, such as markdown, pdf or vtt."""
     blocks: tuple[Block, ...] = ()
     """In text order, without overlap; together they hold every word of the body."""
     title: str | None = None
@@ -58,6 +66,11 @@ class Source:
     """How many hidden characters and nodes were removed before extraction."""
     warnings: tuple[str, ...] = field(default=())
     """What a user should know about this source, one line each."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether the text means itself: an asterisk in it is no markup."""
+        return self.kind in _PLAIN
 
     @property
     def digest(self) -> str:

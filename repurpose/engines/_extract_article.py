@@ -103,7 +103,7 @@ def article_of(source: Source, segmenter: Segmenter | None = None) -> Article:
     Code, tables, images and their captions, and passages that address a
     language model are left out.
     """
-    parts = markdown_parts(source.text) if source.kind != "text" else plain_parts(source)
+    parts = plain_parts(source) if source.plain else markdown_parts(source.text)
     parts = [part for part in parts if not _left_out(part)]
     title_part = _title_part(source.title, parts)
     title = _collapsed(source.title or (title_part.text if title_part else "")) or None

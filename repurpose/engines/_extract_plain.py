@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from repurpose.core.source import Source
+from repurpose.core.source import Block, Source
 from repurpose.engines._extract_parts import (
     Part,
     PartKind,
@@ -27,6 +27,7 @@ _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 _LIST_MARK = re.compile(r"\s*(?:[-*•‣–]|\d{1,3}[.)])\s")
 # A line this long was broken because it was full, not because something ended.
 _FULL_LINE = 45
+_LONGEST_NAME = 120
 
 
 def plain_parts(source: Source) -> list[Part]:
@@ -50,7 +51,9 @@ def _plain_runs(source: Source) -> Iterator[Part]:
     """By its loader's blocks or else by blank lines."""
     text = source.text
     for block in source.blocks:
-        if block.kind != "code" and block.kind != "table":
+        if block.kind == "turn":
+            yield from _lines(text, _spoken(text, block), block.end, "paragraph", 0)
+        elif block.kind != "code" and block.kind != "table":
             yield from _lines(text, block.start, block.end, block.kind, block.level)
     if source.blocks:
         return
@@ -59,6 +62,12 @@ def _plain_runs(source: Source) -> Iterator[Part]:
         yield from _lines(text, begin, gap.start(), "paragraph", 0)
         begin = gap.end()
     yield from _lines(text, begin, len(text), "paragraph", 0)
+
+
+def _spoken(text: str, turn: Block) -> int:
+    """Where the words of a turn begin, behind the name of who says them."""
+    colon = text.find(": ", turn.start, min(turn.end, turn.start + _LONGEST_NAME))
+    return turn.start if colon < 0 else colon + 2
 
 
 def _lines(text: str, start: int, end: int, kind: PartKind, level: int) -> Iterator[Part]:

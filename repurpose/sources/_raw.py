@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from repurpose.core.listing import Listing
 from repurpose.core.source import Source
 
-__all__ = ["MAX_BYTES", "Loader", "Raw", "shown"]
+__all__ = ["MAX_BYTES", "Lister", "Loader", "Raw", "shown"]
 
 MAX_BYTES = 20_000_000
 """The largest content that is read; a book of a thousand pages is a tenth of it."""
@@ -25,6 +26,7 @@ class Raw:
 
 
 Loader = Callable[[Raw], Source]
+Lister = Callable[[Raw], Listing]
 
 
 def shown(origin: str) -> str:

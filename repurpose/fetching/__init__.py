@@ -1,0 +1,1 @@
+"""Reads pages from the web, and from nowhere that a page could lure us to."""
