@@ -1,0 +1,52 @@
+"""Dot paths into JSON: `pairs.0.question`. They know nothing of formats or envelopes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Final
+
+__all__ = ["MISSING", "Missing", "at"]
+
+
+class Missing(Enum):
+    """That nothing is there, which is not the same as a null."""
+
+    MISSING = "missing"
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = Missing.MISSING
+
+# int() would take " 1", "+1" and the digits of other scripts for places as well.
+_PLACE = re.compile(r"[0-9]{1,9}")
+
+
+def at(value: object, path: str) -> object:
+    """What stands at `path` in a JSON value, or `MISSING`.
+
+    Parts are joined by dots; a part is a key of an object, or the place of an item in a list,
+    counted from 0. A path into a text or a number finds nothing; the empty path finds `value`.
+
+    >>> at({"pairs": [{"question": "Why?"}]}, "pairs.0.question")
+    'Why?'
+    >>> at({"pairs": []}, "pairs.0.question"), at("text", "length")
+    (MISSING, MISSING)
+    """
+    for part in path.split(".") if path else ():
+        value = _step(value, part)
+        if value is MISSING:
+            return MISSING
+    return value
+
+
+def _step(value: object, part: str) -> object:
+    if isinstance(value, Mapping):
+        return value.get(part, MISSING)
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        return MISSING
+    place = int(part) if _PLACE.fullmatch(part) else len(value)
+    return value[place] if place < len(value) else MISSING

@@ -1,0 +1,58 @@
+"""Dot paths: what they find, and that they never guess."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from repurpose.core.paths import MISSING, at
+
+ANSWER = {"choices": [{"message": {"content": "Hi"}}], "n": 0, "none": None, "": {"": 1}}
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("choices.0.message.content", "Hi"),
+        ("n", 0),
+        ("none", None),
+        ("", ANSWER),
+        (".", 1),
+    ],
+)
+def test_a_path_finds_what_stands_there(path: str, found: object) -> None:
+    assert at(ANSWER, path) == found
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "choices.1",
+        "choices.-1",
+        "choices.+0",
+        "choices. 0",
+        "choices.٠",
+        "choices.0x0",
+        "choices.first",
+        "n.real",
+        "none.x",
+        "choices.0.message.content.0",
+        "absent",
+        "choices..0",
+    ],
+)
+def test_a_path_to_nothing_is_missing_and_no_error(path: str) -> None:
+    assert at(ANSWER, path) is MISSING
+
+
+def test_a_null_is_not_missing() -> None:
+    assert at({"a": None}, "a") is None
+    assert at({"a": None}, "a") is not MISSING
+
+
+def test_paths_know_nothing_of_envelopes() -> None:
+    code = "import sys, repurpose.core.paths; print('repurpose.core.envelope' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
