@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import trafilatura
 from lxml.html import HtmlElement
@@ -19,6 +18,7 @@ from repurpose.errors import SourceError
 from repurpose.sources._blocks import outline
 from repurpose.sources._hidden import remove_hidden
 from repurpose.sources._page import page_of
+from repurpose.sources._turns import Said, Spoken, seconds_of, speaker_named, spoken
 from repurpose.sources.base import (
     Raw,
     decode,
@@ -59,20 +59,20 @@ def load(raw: Raw) -> Source:
         raise _no_text(raw)
     hidden = remove_hidden(tree)
     _drop_heading_anchors(tree)
-    spoken = _transcript(tree)
+    said = _transcript(tree)
     page = page_of(tree)
-    markdown = _article(tree) if spoken is None else spoken
+    markdown = _article(tree) if said is None else said.text
     cleaned = clean(markdown)
     text = cleaned.text.strip()
     if not any(char.isalnum() for char in text):
         raise _no_text(raw)
-    parts = outline(text)
-    language, doubts = language_of(page.language, prose_of(text, parts.blocks))
+    blocks = outline(text).blocks if said is None or said.text != text else said.blocks
+    language, doubts = language_of(page.language, prose_of(text, blocks))
     return Source(
         text=text,
         origin=raw.origin,
         kind="html",
-        blocks=parts.blocks,
+        blocks=blocks,
         title=page.title,
         author=page.author,
         date=page.date,
@@ -129,31 +129,26 @@ def _article(tree: HtmlElement) -> str:
     return str(trafilatura.baseline(spare)[1])
 
 
-def _transcript(tree: HtmlElement) -> str | None:
-    """The turns of a Podcasting 2.0 transcript as paragraphs, or None for another page."""
+def _transcript(tree: HtmlElement) -> Spoken | None:
+    """The turns of a Podcasting 2.0 transcript, or None for another page."""
     turns = list(_turns(tree))
-    if sum(1 for one in turns if one.speaker) < _TURNS:
+    if sum(1 for one, _ in turns if one.speaker) < _TURNS:
         return None
-    words = sum(len(one.said) for one in turns if one.marked)
+    words = sum(len(one.text) for one, marked in turns if marked)
     body = tree.find("body")
     whole = one_line((body if body is not None else tree).text_content()) or ""
     if words < _TRANSCRIPT_SHARE * len(whole):
         return None
-    lines = (f"{one.speaker}: {one.said}" if one.speaker else one.said for one in turns)
-    return "\n\n".join(lines)
+    return spoken(one for one, _ in turns)
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    said: str
-    speaker: str | None
-    marked: bool
-    """Whether a name or a time stands before it, as the format asks."""
+def _turns(tree: HtmlElement) -> Iterator[tuple[Said, bool]]:
+    """The paragraphs from the first name or time on, each with its speaker where one is named.
 
-
-def _turns(tree: HtmlElement) -> Iterator[_Turn]:
-    """The paragraphs from the first name or time on, each with its speaker where one is named."""
+    And whether a name or a time stands before it, as the format asks.
+    """
     speaker: str | None = None
+    time: float | None = None
     mark: HtmlElement | None = None
     begun = False
     for element in tree.iter("cite", "time", "p"):
@@ -161,9 +156,10 @@ def _turns(tree: HtmlElement) -> Iterator[_Turn]:
         if element.tag == "p" and words and begun:
             # The source of a quotation stands inside the quotation, not beside the next text.
             marked = mark is not None and mark.getparent() is element.getparent()
-            yield _Turn(words, speaker if marked else None, marked)
-            speaker, mark = None, None
-        elif element.tag != "p":
-            mark, begun = element, True
-            if element.tag == "cite":
-                speaker = (words or "").rstrip(" :") or None
+            named = speaker if marked else None
+            yield Said(words, time if marked else None, speaker=named, fresh=True), marked
+            speaker = time = mark = None
+        elif element.tag == "cite":
+            mark, begun, speaker = element, True, speaker_named(words)
+        elif element.tag == "time":
+            mark, begun, time = element, True, seconds_of(words or "")
