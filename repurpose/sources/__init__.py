@@ -45,8 +45,12 @@ LISTINGS: dict[str, str] = {
 """Kinds that name several sources; each value names a module and its reader."""
 
 
-def load_bytes(content: bytes, origin: str, kind: str | None = None) -> Source:
+def load_bytes(
+    content: bytes, origin: str, kind: str | None = None, charset: str | None = None
+) -> Source:
     """The source that `content` holds; `kind` is found by `kind_of` unless it is given.
+
+    `charset` is the character set that a server named for it.
 
     Raises:
         SourceError: the content cannot be read; the message is one line.
@@ -61,7 +65,7 @@ def load_bytes(content: bytes, origin: str, kind: str | None = None) -> Source:
             f"{shown(origin)}: a {kind} names pages and holds no text of its own",
             hint="repurpose run reads the pages it names; so does load_all",
         )
-    return cast(Loader, member(SOURCES[kind]))(Raw(origin, content))
+    return cast(Loader, member(SOURCES[kind]))(Raw(origin, content, charset))
 
 
 def listing_in(content: bytes, origin: str, kind: str) -> Listing:

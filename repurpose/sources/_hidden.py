@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from lxml import etree
 from lxml.html import HtmlElement
 
 __all__ = ["remove_hidden"]
@@ -31,26 +32,41 @@ def remove_hidden(tree: HtmlElement) -> int:
     The text after a removed element stays. An element that holds more than half of the page
     and is merely faded or marked for screen readers stays too: scripts would have shown it.
     """
-    half = len(_words_of(tree)) / 2
-    count = 0
-    for element in list(tree.iter()):
-        # Only elements have a string for a name, and parents may be gone already.
-        if not isinstance(element.tag, str) or element.getparent() is None:
-            continue
+    sizes = _sizes(tree)
+    half = sizes[tree] / 2
+    hidden: list[HtmlElement] = []
+    walk = etree.iterwalk(tree, events=("start",))
+    for _, element in walk:
         how = _hidden_how(element)
-        if how is None or element.tag in _PAGE:
+        if how is None or element.tag in _PAGE or element is tree:
             continue
-        words = _words_of(element)
-        if how == "faded" and len(words) > half:
+        if how == "faded" and sizes[element] > half:
             continue
-        if words and element.tag not in _QUIET:
-            count += 1
+        hidden.append(element)
+        walk.skip_subtree()
+    for element in hidden:
         element.drop_tree()
-    return count
+    return sum(1 for one in hidden if sizes[one] and one.tag not in _QUIET)
 
 
-def _words_of(element: HtmlElement) -> str:
-    return " ".join(str(element.text_content()).split())
+def _sizes(tree: HtmlElement) -> dict[HtmlElement, int]:
+    """How many characters other than spaces each element holds, in one pass over all of them."""
+    sizes: dict[HtmlElement, int] = {}
+    open_ones = [0]
+    for event, element in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
+        if event == "start":
+            open_ones.append(_length(element.text))
+            continue
+        if event == "end":
+            sizes[element] = open_ones.pop()
+            open_ones[-1] += sizes[element]
+        if element is not tree:
+            open_ones[-1] += _length(element.tail)
+    return sizes
+
+
+def _length(text: str | None) -> int:
+    return sum(map(len, text.split())) if text else 0
 
 
 def _hidden_how(element: HtmlElement) -> str | None:

@@ -23,6 +23,8 @@ class Raw:
     origin: str
     """The path, address or `-`, as the user gave it."""
     content: bytes
+    charset: str | None = None
+    """The character set that a server named; it counts before what a page says of itself."""
 
 
 Loader = Callable[[Raw], Source]

@@ -59,7 +59,7 @@ def decode(raw: Raw, declared: str | None = None) -> tuple[str, tuple[str, ...]]
             f"{where}: larger than {MAX_BYTES // 1_000_000} MB; split it into parts",
         )
     try:
-        found: Decoding = decoded(raw.content, declared)
+        found: Decoding = decoded(raw.content, raw.charset or declared)
     except NotTextError:
         raise SourceError(
             "binary", f"{where}: not text but binary content; save it as text, Markdown or HTML"

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+import zipfile
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from repurpose.errors import SourceError, UsageError
-from repurpose.sources import SOURCES, kind_of, load_bytes, load_path
+from repurpose.sources import LISTINGS, SOURCES, kind_of, load_bytes, load_path
 
 PAGE = b"<!DOCTYPE html>\n<html><body><p>The library opened late.</p></body></html>"
 
 
-def test_the_table_names_a_loader_for_each_member_of_the_family(root: Path) -> None:
+def packed(*names: str, mimetype: str = "") -> bytes:
+    """A ZIP container with empty parts of these names."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        if mimetype:
+            archive.writestr("mimetype", mimetype)
+        for name in names:
+            archive.writestr(name, "")
+    return file.getvalue()
+
+
+def test_the_tables_name_a_reader_for_each_member_of_the_family(root: Path) -> None:
     files = (root / "repurpose" / "sources").glob("[a-z]*.py")
-    assert set(SOURCES) == {one.stem for one in files} - {"base"}
-    for place in SOURCES.values():
+    kinds = {kind.replace("-", "_") for kind in {**SOURCES, **LISTINGS}}
+    assert kinds == {one.stem for one in files} - {"base"}
+    for place in [*SOURCES.values(), *LISTINGS.values()]:
         module, _, name = place.partition(":")
         assert callable(getattr(import_module(module), name))
 
@@ -35,6 +49,12 @@ def test_the_table_names_a_loader_for_each_member_of_the_family(root: Path) -> N
         ("a.html", "html"),
         ("a.htm", "html"),
         ("a.xhtml", "html"),
+        ("a.srt", "srt"),
+        ("a.eml", "eml"),
+        ("a.docx", "docx"),
+        ("a.PDF", "pdf"),
+        ("https://example.org/a.html?page=2", "html"),
+        ("https://example.org/feed.rss#top", "feed"),
     ],
 )
 def test_the_ending_of_the_name_decides(name: str, kind: str) -> None:
@@ -54,6 +74,7 @@ def test_the_ending_of_the_name_decides(name: str, kind: str) -> None:
         (b"# Late\n\nWords", "markdown"),
         (b"Words.\n\nLate\n====\n\nWords", "markdown"),
         (b"- one\n- [two](https://example.org)\n", "markdown"),
+        (b"From: Ann <a@example.org>\nTo: Bo\nSubject: Late\n\nWords", "eml"),
         (b"Plain words.\n\n- with a list\n- of two", "text"),
         (b"#hashtag and <angle> brackets", "text"),
         (b"", "text"),
@@ -63,23 +84,58 @@ def test_without_a_known_ending_the_beginning_decides(name: str, content: bytes,
     assert kind_of(name, content) == kind
 
 
+@pytest.mark.parametrize("name", ["-", "a.md", "a.txt", "a.docx", "https://example.org/a.html"])
 @pytest.mark.parametrize(
-    ("name", "content", "what"),
+    ("content", "kind"),
     [
-        ("a.pdf", b"", "PDF"),
-        ("a.md", b"%PDF-1.7 ...", "PDF"),
-        ("-", b"PK\x03\x04....", "Office"),
-        ("a.docx", b"", "Word"),
-        ("a.epub", b"", "e-book"),
-        ("a.srt", b"1\n00:00:00,000 --> 00:00:01,000\nHi", "caption"),
-        ("-", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Office"),
-        ("-", b"\x89PNG\r\n\x1a\n", "image"),
+        (b"%PDF-1.7 ...", "pdf"),
+        (b"junk before it\n%PDF-1.4", "pdf"),
+        (packed("word/document.xml"), "docx"),
+        (packed("ppt/presentation.xml"), "pptx"),
+        (packed(mimetype="application/epub+zip"), "epub"),
+        (packed(mimetype="application/vnd.oasis.opendocument.text"), "odt"),
+        (b"{\\rtf1\\ansi Words}", "rtf"),
+        (b"\xef\xbb\xbfWEBVTT\n\n00:00.000 --> 00:01.000\nHi", "vtt"),
+        (b"1\r\n00:00:00,000 --> 00:00:01,000\r\nHi", "srt"),
+        (b'{"version": "1.0.0", "segments": [{"body": "Hi"}]}', "podcast-json"),
+        (b'{"wireMagic": "pb3", "events": []}', "youtube-json3"),
+        (b'{"version": "https://jsonfeed.org/version/1.1", "items": []}', "json-feed"),
+        (b"<?xml version='1.0'?>\n<rss version='2.0'><channel/></rss>", "feed"),
+        (b"<?xml version='1.0'?><!-- made by hand --><feed xmlns='atom'/>", "feed"),
+        (b"<?xml version='1.0'?>\n<urlset></urlset>", "sitemap"),
+        (b"<sitemapindex></sitemapindex>", "sitemap"),
     ],
 )
-def test_a_known_kind_that_cannot_be_read_is_named(name: str, content: bytes, what: str) -> None:
+def test_what_cannot_be_mistaken_counts_more_than_the_name(
+    name: str, content: bytes, kind: str
+) -> None:
+    assert kind_of(name, content) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason", "what"),
+    [
+        ("-", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "unsupported", "Office 97"),
+        (
+            "a.docx",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
+            "encrypted",
+            "password",
+        ),
+        ("-", b"\x89PNG\r\n\x1a\n", "unsupported", "image"),
+        ("a.xlsx", packed("xl/workbook.xml"), "unsupported", "spreadsheet"),
+        ("a.zip", packed("a.txt"), "unsupported", "archive"),
+        ("a.mp3", b"", "unsupported", "sound file"),
+        ("a.docx", b"PK\x03\x04....", "corrupt", "damaged"),
+        ("a.xml", b"<urlset></urlset>", "unsupported", "sitemap"),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_its_reason(
+    name: str, content: bytes, reason: str, what: str
+) -> None:
     with pytest.raises(SourceError) as caught:
         load_bytes(content, name)
-    assert caught.value.reason == "unsupported"
+    assert caught.value.reason == reason
     assert what in caught.value.message
     assert "\n" not in caught.value.message
 
@@ -90,7 +146,7 @@ def test_bytes_are_loaded_by_their_kind() -> None:
 
 
 def test_an_unknown_kind_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="known are html, markdown, text"):
+    with pytest.raises(UsageError, match="known are markdown, text, html"):
         load_bytes(b"words", "-", "poem")
 
 
