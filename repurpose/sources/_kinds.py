@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+import struct
 import zipfile
+import zlib
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
@@ -25,7 +27,9 @@ ENDINGS: dict[str, str] = {
     "txt": "text",
     "pdf": "pdf",
     "docx": "docx",
+    "docm": "docx",
     "pptx": "pptx",
+    "pptm": "pptx",
     "odt": "odt",
     "rtf": "rtf",
     "epub": "epub",
@@ -69,6 +73,7 @@ _MAGIC_NOT_READ = (
     (b"GIF8", "an image"),
     (b"ID3", "a sound file"),
 )
+_DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error)
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # Office before 2007, and encrypted Office since
 _ZIP = b"PK\x03\x04"
 _HEAD = 4_096  # bytes; what a kind shows, it shows at its beginning
@@ -162,8 +167,11 @@ def _packed(name: str, content: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             parts = set(archive.namelist())
-            typed = archive.read("mimetype")[:80].strip() if "mimetype" in parts else b""
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
+            typed = b""
+            if "mimetype" in parts:
+                with archive.open("mimetype") as part:  # all of it could be gigabytes
+                    typed = part.read(80).strip()
+    except (*_DAMAGED, OSError, ValueError, RuntimeError, EOFError):
         ending = PurePath(name).suffix.lower().removeprefix(".")
         what = "file" if ending in ENDINGS else "archive"
         raise SourceError(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+import re
+
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from repurpose.sources._blocks import outline
+from repurpose.sources import _blocks
+from repurpose.sources._blocks import Outline, outline
 
 TEXT = """\
 # Title
@@ -122,3 +126,48 @@ def test_every_word_stands_in_exactly_one_block(text: str) -> None:
     between.append(text[place:])
     left = [line for line in "".join(between).split("\n") if "]:" not in line]
     assert not any(char.isalnum() for line in left for char in line)
+
+
+# --- what is told at a glance is what the parser says ---------------------------------------------
+
+LINES = st.sampled_from(
+    """
+Words on a line. | words | words | 1986 was a year. | 2. two | 3) three | 7.5 percent | "Quoted."
+| **Bold** words | *** | _emphasis_ | - item | * item | + item | - item | -item | - - nested
+| - # heading | 1. item | 12. item | # Title | ## Part #1 | ## Part ## | #No | ####### Seven | #
+| ### [A](b) `c` | > quote | > - item | > | --- | === | - | * | + | | | a | a | b | --- | --- | :-:
+| |---|---| | [a]: /url | [a]: | 'title' | [^1]: note | <div> | </div> | <!-- | ![x](y) | & | é
+""".replace("\n", " ").split(" | ")
+)
+INDENTS = st.sampled_from(["", "", "", "", " ", "  ", "   ", "    ", "\t", "      "])
+GAPS = st.sampled_from(["\n", "\n", "\n\n", "\n\n", "\n \n", "\n\n\n", "\n\t\n"])
+MARKDOWN = st.lists(st.tuples(INDENTS, LINES, GAPS), max_size=14)
+
+
+def parsed(text: str) -> Outline:
+    """The outline by the parser alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_blocks, "_plain_leaves", lambda *_: ())
+        return outline(text)
+
+
+@settings(max_examples=300)
+@given(MARKDOWN)
+def test_a_text_in_parts_has_the_blocks_of_the_whole(lines: list[tuple[str, str, str]]) -> None:
+    text = "".join(indent + line + gap for indent, line, gap in lines)
+    assert outline(text) == parsed(text)
+
+
+@given(st.text("a #*_`[]()!<&{}.\\\n", max_size=30))
+def test_the_words_of_a_heading_are_what_the_parser_leaves(heading: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        words = _blocks._words(heading)
+        patch.setattr(_blocks, "_PLAIN_WORDS", re.compile("$^"))
+        assert words == _blocks._words(heading)
+
+
+def test_most_parts_of_an_article_need_no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_blocks, "_parser", None)
+    text = "# A title\n\nSome words.\nMore words.\n\n- one\n- two\n\n1986 was dry.\n\n“Yes.”"
+    kinds = [block.kind for block in outline(text).blocks]
+    assert kinds == ["heading", "paragraph", "list", "list", "paragraph", "paragraph"]

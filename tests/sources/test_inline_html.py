@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from repurpose.sources import _inline_html
 from repurpose.sources._inline_html import decode_entities, without_html
 
 
@@ -105,3 +106,11 @@ def test_hostile_repetition_takes_linear_time(piece: str) -> None:
 @given(st.text("<>!-/ab\"'`&;#x \n", max_size=80))
 def test_no_input_raises_and_no_known_tag_is_made_from_nothing(text: str) -> None:
     assert len(stripped(text)) <= 2 * len(text)
+
+
+@given(st.text("&amplt;#38 \\*-=\na](data:[]", max_size=80))
+def test_without_code_and_elements_each_line_stands_alone(text: str) -> None:
+    quick = without_html(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_inline_html, "_MAY_PART", ("",))  # which is in every text
+        assert quick == without_html(text)
