@@ -1,4 +1,4 @@
-"""What each exception of the openai client and of its transport means, in our own words.
+"""What each refusal, each exception of aiohttp and each of the openai client means, in our words.
 
 No text of a provider enters a message: an error body may echo the prompt or the key. Only its
 `code`, `type` and `param` do, and those only where they look like the short names they are.
@@ -7,18 +7,22 @@ No text of a provider enters a message: an error body may echo the prompt or the
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
-import httpx2
-import openai
 
 from repurpose.core.profile import Profile
 from repurpose.engines._gate import Fault, Final, Lost, RateLimited, retry_after
+from repurpose.engines._openai_connections import StatusError
 from repurpose.engines._profiles import GENERIC, ShapeRefused, weaker
 from repurpose.errors import BrokenReply, EngineError, NeverStarted
+
+if TYPE_CHECKING:
+    import openai
 
 __all__ = ["Party", "chain", "fault_of", "is_filtered", "spoken_codes"]
 
@@ -59,13 +63,12 @@ _LONGEST_MESSAGE = 2000
 _LONGEST_CHAIN = 8
 """Exceptions looked through for a cause; instructor and an SDK together nest five."""
 
-_UNREACHED = (httpx2.ConnectError, aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-_BAD_ADDRESS = (httpx2.UnsupportedProtocol, httpx2.InvalidURL, aiohttp.InvalidURL)
+_UNREACHED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+_BAD_ADDRESS = (aiohttp.InvalidURL,)
 _BAD_CERTIFICATE = (aiohttp.ClientConnectorCertificateError,)
 _DROPPED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionError)
-"""The aiohttp bridge calls a dropped connection a connect timeout, so the cause is looked at."""
-_TIMEOUTS = (TimeoutError, httpx2.TimeoutException, openai.APITimeoutError)
-_CONNECTION = (openai.APIConnectionError, httpx2.HTTPError, aiohttp.ClientError, OSError)
+"""openai's bridge to aiohttp calls a dropped connection a connect timeout, so the cause counts."""
+_CONNECTION = (aiohttp.ClientError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +87,14 @@ class Party:
 
 def fault_of(error: Exception, party: Party, now: datetime) -> Fault:
     """What follows from a foreign exception; every class of it has an answer."""
-    if isinstance(error, openai.APIStatusError):
-        return _status_fault(error, party, now)
-    if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
+    refused = _refusal_in(error)
+    if refused is not None:
+        return _status_fault(refused, party, now)
+    lost = _classes("openai", "APIConnectionError")
+    if isinstance(error, _classes("openai", "APIError")) and not isinstance(error, lost):
         return Final(BrokenReply(f"{party.server} answered in another shape than promised"))
     causes = tuple(chain(error))
-    if _any(causes, _BAD_ADDRESS):
+    if _any(causes, _BAD_ADDRESS + _classes("httpx2", "UnsupportedProtocol", "InvalidURL")):
         return Final(
             NeverStarted(
                 f"the address of {party.server} cannot be used",
@@ -103,18 +108,36 @@ def fault_of(error: Exception, party: Party, now: datetime) -> Fault:
                 hint="check --base-url, or name your own authority in SSL_CERT_FILE",
             )
         )
-    if _any(causes, _UNREACHED):
+    if _any(causes, _UNREACHED + _classes("httpx2", "ConnectError")):
         return Lost("no connection", reached=False)
-    if isinstance(error, _CONNECTION) and _any(causes, _DROPPED):
+    connection = _CONNECTION + lost + _classes("httpx2", "HTTPError")
+    if isinstance(error, connection) and _any(causes, _DROPPED):
         return Lost("the connection was lost")
-    if isinstance(error, _TIMEOUTS):
+    timeouts = _classes("httpx2", "TimeoutException") + _classes("openai", "APITimeoutError")
+    if isinstance(error, (TimeoutError, *timeouts)):
         return Lost(f"no answer within {party.timeout:g} s")
-    if isinstance(error, _CONNECTION):
+    if isinstance(error, connection):
         return Lost("the connection was lost")
     return Final(EngineError(f"the openai client failed ({type(error).__name__})"))
 
 
-def is_filtered(error: openai.APIStatusError) -> bool:
+def _classes(package: str, *names: str) -> tuple[type[Exception], ...]:
+    """Exceptions of a package, if it is loaded: one that is not has raised nothing."""
+    # Only other engines load these two, and openai takes most of a second.
+    loaded = sys.modules.get(package)
+    return tuple(getattr(loaded, name) for name in names) if loaded else ()
+
+
+def _refusal_in(error: Exception) -> StatusError | None:
+    """The status error that this is; those of the openai client tell the same."""
+    if isinstance(error, StatusError):
+        return error
+    told: Any = error
+    known = isinstance(error, _classes("openai", "APIStatusError"))
+    return StatusError(told.status_code, told.response.headers, told.body) if known else None
+
+
+def is_filtered(error: StatusError | openai.APIStatusError) -> bool:
     """Whether a content filter stopped the prompt, which is an answer and not a fault."""
     return bool(_names(error.body) & _FILTERED)
 
@@ -129,11 +152,11 @@ def spoken_codes(body: object, *, secret: str | None = None) -> str:
     return f" ({', '.join(f'{kind} {name}' for kind, name in named)})" if named else ""
 
 
-def _status_fault(error: openai.APIStatusError, party: Party, now: datetime) -> Fault:
-    status = error.response.status_code
+def _status_fault(error: StatusError, party: Party, now: datetime) -> Fault:
+    status = error.status
     if status == 402 or _names(error.body) & _NO_QUOTA:
         return Final(_no_quota(error, party, status))
-    wait = retry_after(error.response.headers, now)
+    wait = retry_after(error.headers, now)
     if status == 429:
         return RateLimited(status, wait)
     if status >= 500 or status in _PASSING:
@@ -141,7 +164,7 @@ def _status_fault(error: openai.APIStatusError, party: Party, now: datetime) -> 
     return Final(_refused(error, party, status))
 
 
-def _no_quota(error: openai.APIStatusError, party: Party, status: int) -> NeverStarted:
+def _no_quota(error: StatusError, party: Party, status: int) -> NeverStarted:
     return NeverStarted(
         f"the account at {party.server} has no quota left ({_facts(error, party, status)})",
         hint=f"check its plan and billing, or set another key in {party.key_variable}",
@@ -149,7 +172,7 @@ def _no_quota(error: openai.APIStatusError, party: Party, status: int) -> NeverS
     )
 
 
-def _refused(error: openai.APIStatusError, party: Party, status: int) -> NeverStarted:
+def _refused(error: StatusError, party: Party, status: int) -> NeverStarted:
     reason = _reason(error, party, status)
     if reason is None and _about_shape(error):
         only_strict = "invalid_json_schema" in _names(error.body) or _says(error, ("strict",))
@@ -161,7 +184,7 @@ def _refused(error: openai.APIStatusError, party: Party, status: int) -> NeverSt
 
 
 def _shape_refused(
-    error: openai.APIStatusError, party: Party, status: int, following: Profile
+    error: StatusError, party: Party, status: int, following: Profile
 ) -> ShapeRefused:
     """For a server that takes no such `response_format`: names the profile that may do.
 
@@ -177,7 +200,7 @@ def _shape_refused(
     )
 
 
-def _reason(error: openai.APIStatusError, party: Party, status: int) -> tuple[str, str] | None:
+def _reason(error: StatusError, party: Party, status: int) -> tuple[str, str] | None:
     """What the server means by refusing, and what to do about it; None where it is not clear."""
     names = _names(error.body)
     if status == 401:
@@ -201,6 +224,8 @@ def _reason(error: openai.APIStatusError, party: Party, status: int) -> tuple[st
             f"the text is too long for {party.model}",
             "use a --model with a larger context, or a shorter text",
         )
+    if _is_about(error, "prompt_cache"):
+        return f"{party.server} refused a field that is for its prompt cache", "add --cache off"
     return None
 
 
@@ -214,18 +239,24 @@ def _unclear(party: Party, status: int) -> tuple[str, str]:
     return f"{party.server} refused the request", "check --model and --base-url"
 
 
-def _about_shape(error: openai.APIStatusError) -> bool:
+def _is_about(error: StatusError, *fields: str) -> bool:
+    """Whether the server names one of these fields of the request, or a part of one."""
     body = error.body
     param = body.get("param") if isinstance(body, Mapping) else None
+    return isinstance(param, str) and param.rpartition("].")[2].startswith(fields)
+
+
+def _about_shape(error: StatusError) -> bool:
+    body = error.body
     return (
-        (isinstance(param, str) and param.startswith(("response_format", "text.format")))
+        _is_about(error, "response_format", "text.format")
         or bool(_names(body) & {"invalid_json_schema"})
         # The last: OpenRouter's 404 where no provider takes the whole request.
         or _says(error, ("response_format", "json_schema", "json schema", "requested parameters"))
     )
 
 
-def _facts(error: openai.APIStatusError, party: Party, status: int) -> str:
+def _facts(error: StatusError, party: Party, status: int) -> str:
     named = _named(error.body, party.key)
     codes = (f"{kind} {name}" for kind, name in named if name != str(status))
     return ", ".join([f"status {status}", *codes])
@@ -255,7 +286,7 @@ def _names(body: object) -> frozenset[str]:
     return frozenset(name for kind, name in _named(body, None) if kind != "param")
 
 
-def _says(error: openai.APIStatusError, words: tuple[str, ...]) -> bool:
+def _says(error: StatusError, words: tuple[str, ...]) -> bool:
     """Whether the server's own message holds one of `words`; the message goes no further."""
     body = error.body
     message = body.get("message") if isinstance(body, Mapping) else body

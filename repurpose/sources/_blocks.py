@@ -10,6 +10,7 @@ import functools
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
@@ -20,6 +21,10 @@ from repurpose.core.source import Block, BlockKind
 __all__ = ["Outline", "block_parser", "outline"]
 
 _DEEPEST = 100  # levels; the preset's 20 would drop what stands deeper
+_PLAIN_LINE = re.compile(r"[^\W\d_]|[\"'(“„«‘’¿¡…–—$€£@%]|[0-9]+(?![0-9.)])|\*\*[^\W_]")
+_PLAIN_ITEM = re.compile(r"[-*+] [^\W\d_]")
+_PLAIN_HEADING = re.compile(r"(#{1,6}) ([^#\s][^#]*+)")
+_PLAIN_WORDS = re.compile(r"[^\\`*_\[\]!<&{]*+")
 _ATTRIBUTES = re.compile(r"\s*\{[#.:][^{}]{0,200}\}\s*$")
 _LEAVES: dict[str, BlockKind] = {
     "heading_open": "heading",
@@ -73,10 +78,19 @@ def _inline_parser() -> MarkdownIt:
 
 def outline(text: str) -> Outline:
     """The blocks of Markdown `text` with their headings, and the headings' words."""
-    starts = [0, *itertools.accumulate(len(line) + 1 for line in text.split("\n"))]
-    environment: dict[str, object] = {}
-    leaves = list(_leaves(_parser().parse(text, environment)))
-    leaves.extend(_uncovered(text, starts, leaves, environment))
+    lines = text.split("\n")
+    starts = [0, *itertools.accumulate(len(line) + 1 for line in lines)]
+    leaves: list[_Leaf] = []
+    defined: set[int] = set()
+    for first, last, plain in _parts(lines, fences="```" in text or "~~~" in text):
+        if plain:
+            leaves.extend(plain)
+            continue
+        environment: dict[str, object] = {}
+        tokens = _parser().parse("\n".join(lines[first:last]), environment)
+        leaves.extend(_leaves(tokens, first))
+        defined.update(first + line for line in _definition_lines(environment))
+    leaves.extend(_uncovered(text, starts, leaves, defined))
     leaves.sort(key=lambda one: one.first)
     blocks: list[Block] = []
     titles: list[tuple[int, str]] = []
@@ -94,7 +108,58 @@ def outline(text: str) -> Outline:
     return Outline(tuple(blocks), tuple(titles))
 
 
-def _leaves(tokens: Sequence[Token]) -> Iterator[_Leaf]:
+def _parts(lines: Sequence[str], *, fences: bool) -> Iterator[tuple[int, int, Sequence[_Leaf]]]:
+    """Parts of a text as first line, line after the last, and blocks where no parser is needed.
+
+    A run of lines that starts at the margin with a word depends on nothing before it, unless a
+    fence is open. Most of most texts is such runs, and the parser takes ten times as long.
+    """
+    hard: int | None = None
+    end = (len(lines), len(lines))
+    for (first, last), (following, _) in itertools.pairwise([*_runs(lines), end]):
+        plain = () if fences else _plain_leaves(lines, first, last)
+        if plain and plain[0].kind == "list" and _is_indented(lines, following):
+            plain = ()  # it may belong to the last item
+        if not plain:
+            hard = first if hard is None else hard
+            continue
+        if hard is not None:
+            yield hard, first, ()
+            hard = None
+        yield first, last, plain
+    if hard is not None:
+        yield hard, len(lines), ()
+
+
+def _runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Runs of lines without a blank one, as first line and line after the last."""
+    first: int | None = None
+    for at, line in enumerate((*lines, "")):
+        if line.strip(" \t"):
+            first = at if first is None else first
+        elif first is not None:
+            yield first, at
+            first = None
+
+
+def _is_indented(lines: Sequence[str], at: int) -> bool:
+    return at < len(lines) and lines[at][0] in " \t"
+
+
+def _plain_leaves(lines: Sequence[str], first: int, last: int) -> Sequence[_Leaf]:
+    """The blocks of a run of lines, or none where it takes a parser to tell."""
+    run = lines[first:last]
+    if all(map(_PLAIN_LINE.match, run)):
+        return (_Leaf(first, last, "paragraph"),)
+    if all(map(_PLAIN_ITEM.match, run)):
+        return [_Leaf(line, line + 1, "list") for line in range(first, last)]
+    heading = _PLAIN_HEADING.fullmatch(run[0]) if len(run) == 1 else None
+    if heading is None:
+        return ()
+    return (_Leaf(first, last, "heading", len(heading[1]), _words(heading[2].strip())),)
+
+
+def _leaves(tokens: Sequence[Token], offset: int) -> Iterator[_Leaf]:
     containers: list[str] = []
     in_table = False
     for at, token in enumerate(tokens):
@@ -107,7 +172,7 @@ def _leaves(tokens: Sequence[Token]) -> Iterator[_Leaf]:
         kind = _LEAVES.get(token.type)
         if kind is None or token.map is None or (in_table and kind != "table"):
             continue
-        first, last = token.map
+        first, last = (offset + line for line in token.map)
         if kind in ("heading", "paragraph"):
             kind = _kind_within(containers, kind)
         if kind == "heading":
@@ -126,6 +191,8 @@ def _kind_within(containers: Sequence[str], kind: BlockKind) -> BlockKind:
 
 def _words(markdown: str) -> str:
     """What a reader sees of a heading: no markup, no image text, no attributes."""
+    if _PLAIN_WORDS.fullmatch(markdown):
+        return " ".join(markdown.split())
     inline = _inline_parser().parseInline(_ATTRIBUTES.sub("", markdown))
     parts = (child for token in inline for child in token.children or ())
     return " ".join("".join(_visible(part) for part in parts).split())
@@ -138,11 +205,10 @@ def _visible(part: Token) -> str:
 
 
 def _uncovered(
-    text: str, starts: Sequence[int], leaves: Sequence[_Leaf], environment: dict[str, object]
+    text: str, starts: Sequence[int], leaves: Sequence[_Leaf], defined: AbstractSet[int]
 ) -> Iterator[_Leaf]:
     """Lines with words that the parser gave to no block: footnotes, and what is nested deeper."""
-    covered = {line for one in leaves for line in range(one.first, one.last)}
-    covered.update(_definition_lines(environment))
+    covered = {line for one in leaves for line in range(one.first, one.last)} | defined
     run: list[int] = []
     for line in range(len(starts) - 1):
         words = line not in covered and _has_words(text[starts[line] : starts[line + 1]])

@@ -6,11 +6,14 @@ Every search runs forward once, so that no input takes more than linear time.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.entities import html5
+
+from markdown_it import MarkdownIt
 
 from repurpose.sources._blocks import block_parser
 
@@ -43,6 +46,9 @@ _STOP = re.compile(
     r"""\\[!-/:-@\[-`{-~] | `++ | <!-- | <!DOCTYPE[^<>]{0,300}> | < | &""",
     re.VERBOSE | re.IGNORECASE,
 )
+_MAY_PART = ("<", "`", "\t", " " * 4, "~~~", "\r")
+"""One of these is in every element, comment and code: without them, an entity needs its line only
+and no parser."""
 _DATA_ADDRESS = re.compile(
     r"(\]\([ \t]{0,4}<?|^ {0,3}\[[^\]\n]{1,99}\]:[ \t]{0,4})data:[^)\s>]*+", re.MULTILINE
 )
@@ -65,9 +71,10 @@ def without_html(text: str) -> Stripped:
     >>> without_html("Caf&eacute; <b>bold</b>, `<b>`, Vec<T><!-- no -->")
     Stripped(text='Café bold, `<b>`, Vec<T>', comments=1)
     """
-    if not ("<" in text or "&" in text):
-        return Stripped(_DATA_ADDRESS.sub(r"\1", text), 0)
     lines = text.split("\n")
+    if not any(mark in text for mark in _MAY_PART):
+        lines = [_Scan(line, html=False).stripped() if "&" in line else line for line in lines]
+        return Stripped(_without_data("\n".join(lines)), 0)
     parts: list[str] = []
     comments = 0
     for kind, first, last in _regions(text, len(lines)):
@@ -78,7 +85,11 @@ def without_html(text: str) -> Stripped:
         scan = _Scan(part, html=kind == "html")
         parts.append(scan.stripped())
         comments += scan.comments
-    return Stripped(_DATA_ADDRESS.sub(r"\1", "\n".join(parts)), comments)
+    return Stripped(_without_data("\n".join(parts)), comments)
+
+
+def _without_data(text: str) -> str:
+    return _DATA_ADDRESS.sub(r"\1", text) if "data:" in text else text
 
 
 def decode_entities(text: str) -> str:
@@ -97,11 +108,16 @@ def _character(entity: str) -> str:
     return chr(number)
 
 
+@functools.cache
+def _parser() -> MarkdownIt:
+    return block_parser(html=True)
+
+
 def _regions(text: str, count: int) -> Iterator[tuple[str, int, int]]:
     """Runs of lines that belong together, as kind, first line and line after the last."""
     kinds = ["text"] * count
     borders = {0, count}
-    for token in block_parser(html=True).parse(text):
+    for token in _parser().parse(text):
         if token.map is None:
             continue
         first, last = token.map[0], min(token.map[1], count)

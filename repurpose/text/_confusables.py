@@ -9,7 +9,6 @@ else one of the constants below.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
@@ -193,7 +192,6 @@ class _Alphabet(dict[int, str]):
 
 
 _ALPHABET = _Alphabet()
-_FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _SPARSE = 20  # at most one foreign character in so many
 
 SOLID = _ALPHABET.solid
@@ -216,11 +214,12 @@ def skeleton_of(text: str) -> str:
     if not foreign:
         return base
     pieces: list[str] = []
-    done = 0
-    for match in _FOREIGN.finditer(text):
-        start, end = match.span()
-        pieces += (base[done:start], match[0].translate(_ALPHABET))
-        done = end
+    done, at = 0, octets.find(b"?")  # which stands for each of them, and is found fastest
+    while at >= 0:
+        if text[at] != "?":
+            pieces += (base[done:at], text[at].translate(_ALPHABET))
+            done = at + 1
+        at = octets.find(b"?", at + 1)
     return "".join([*pieces, base[done:]])
 
 

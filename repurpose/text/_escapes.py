@@ -102,7 +102,7 @@ def readings(reading: Reading) -> Iterator[Reading]:
         for _ in range(_MAX_ROUNDS):
             before = current
             for marks, pattern, decode in _PASSES:
-                if any(mark in current.text for mark in marks):
+                if _has_any(current.text, marks):
                     decoded = current.substituted(_changes(current.text, pattern, decode))
                     if decoded is not current:
                         current = decoded
@@ -115,10 +115,15 @@ def _spellings(text: str) -> Iterator[str]:
     """The text, and its like-sized respellings where invisible or full-width ASCII is in it."""
     yield text
     if not text.isascii():
-        visible = text.translate(_TAG_CHARACTERS) if _TAG_BRACKET.search(text) else text
-        narrow = visible.translate(_FULL_WIDTH) if _WIDE_ESCAPE.search(visible) else visible
+        visible = text.translate(_TAG_CHARACTERS) if _has_any(text, _TAG_BRACKETS) else text
+        narrow = visible.translate(_FULL_WIDTH) if _has_any(visible, _WIDE_ESCAPES) else visible
         if narrow != text:
             yield narrow
+
+
+def _has_any(text: str, marks: Iterable[str]) -> bool:
+    """Whether one of `marks` is in `text`; faster than a pattern, which looks at each character."""
+    return any(mark in text for mark in marks)
 
 
 def _changes(text: str, pattern: re.Pattern[str], decode: _Decoder) -> Iterator[tuple[Span, str]]:
@@ -268,9 +273,9 @@ _PASSES: tuple[tuple[tuple[str, ...], re.Pattern[str], _Decoder], ...] = (
 """What has to occur in a text for a pass to be worth trying, what it looks for, what that means."""
 
 # Tag characters are ASCII that no screen shows but some models read.
-_TAG_BRACKET = re.compile("[\U000e003c\U000e003e\U000e005b\U000e007b]")
+_TAG_BRACKETS = "\U000e003c\U000e003e\U000e005b\U000e007b"
 _TAG_CHARACTERS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
-_WIDE_ESCAPE = re.compile("[\ufe60\ufe68\ufe6a\uff05\uff06\uff3c]")
+_WIDE_ESCAPES = "\ufe60\ufe68\ufe6a\uff05\uff06\uff3c"
 _FULL_WIDTH = {0xFEE0 + code: code for code in range(0x21, 0x7F)} | {
     0xFE60: "&",
     0xFE68: "\\",

@@ -110,7 +110,8 @@ def repurpose_client(spec: dict[str, Any]) -> tuple[Work, Closing]:
     """The whole pipeline: the file loaded and fenced, every call and row stored."""
     from dataclasses import replace
 
-    from repurpose.api.adapters import engine_for, load, open_store
+    from repurpose.api.adapters import engine_for, open_store
+    from repurpose.api.loading import load
     from repurpose.api.runs import job_for, runner_for, steering_for
     from repurpose.config import Settings
 

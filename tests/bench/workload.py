@@ -66,7 +66,7 @@ def write_workload(folder: Path, documents: int, words: int) -> None:
 
     Checks that a client which joins the prompts sends what `repurpose` sends.
     """
-    from repurpose.api.adapters import load
+    from repurpose.api.loading import load
     from repurpose.api.runs import job_for
     from repurpose.config import Settings
     from repurpose.core.steering import Steering

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from repurpose.text import cleaning
 from repurpose.text.cleaning import clean
 
 ZWNJ, ZWJ = "\u200c", "\u200d"
@@ -132,3 +133,10 @@ def test_no_control_or_line_separator_survives(text: str) -> None:
 @given(st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E)))
 def test_ascii_text_is_never_changed(text: str) -> None:
     assert clean(text).text == text
+
+
+@given(st.text(st.characters(codec=None, max_codepoint=0x2100)))
+def test_what_is_looked_for_is_all_that_is_not_plain(text: str) -> None:
+    assert cleaning._extraordinary(text) == {
+        c for c in text if not (" " <= c <= "~" or c in "\t\n")
+    }
