@@ -1,33 +1,13 @@
-"""What is done to every valid answer before it is published: fitting, and a look at its quality.
+"""What is done to every valid answer before it is published: caps, and a look at its quality.
 
-`fitting` trims, drops, caps and cuts. `quality` finds what no schema can rule out: loops, copies,
-echoes of the task, placeholders, the wrong language.
+`lists` says how much of a list is published. `quality` finds what no schema can rule out: loops,
+copies, echoes of the task, placeholders, the wrong language. What a platform lets through is known
+to `repurpose.platforms`.
 """
 
 from __future__ import annotations
 
-from repurpose.checks.fitting import (
-    MAX_HASHTAGS,
-    MAX_PAIRS,
-    MAX_SENTENCES,
-    FittedPost,
-    capped,
-    fit_post,
-    non_blank,
-    normalised_hashtags,
-    one_line,
-    trimmed,
-)
+from repurpose.checks.lists import MAX_PAIRS, MAX_SENTENCES, capped
+from repurpose.text.trimming import non_blank, one_line, trimmed
 
-__all__ = [
-    "MAX_HASHTAGS",
-    "MAX_PAIRS",
-    "MAX_SENTENCES",
-    "FittedPost",
-    "capped",
-    "fit_post",
-    "non_blank",
-    "normalised_hashtags",
-    "one_line",
-    "trimmed",
-]
+__all__ = ["MAX_PAIRS", "MAX_SENTENCES", "capped", "non_blank", "one_line", "trimmed"]

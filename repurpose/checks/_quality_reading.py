@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
-from repurpose.checks.fitting import trimmed
 from repurpose.core.json_types import JsonValue
+from repurpose.text.trimming import trimmed
 
 __all__ = ["Defect", "Passage", "Role", "Sentence", "passages_at", "sentences_of", "words_of"]
 

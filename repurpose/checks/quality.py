@@ -11,6 +11,7 @@ notes for an editor. Which is which:
 | the same words over and over without a sentence end | always | |
 | posts for several platforms | all the same, from a rich source | two almost the same |
 | our own task repeated in place of an answer | always | |
+| wording of a sample that shows the style | | always |
 | a control token of a chat template, a tag of our prompt | always | |
 | a placeholder: `[link]`, `[Company]`, `{{name}}`, filler text | always | |
 | an end in a colon, a comma, a dash, an open bracket | in a text | in a subject or question |
@@ -45,10 +46,10 @@ from repurpose.checks._quality_leftovers import (
 )
 from repurpose.checks._quality_reading import Defect, Passage, Role, passages_at, words_of
 from repurpose.checks._quality_repetition import alike_parts, loops, repeated_sentences
-from repurpose.checks.fitting import trimmed
 from repurpose.core.finding import Finding
 from repurpose.core.json_types import JsonObject
 from repurpose.text.language import primary
+from repurpose.text.trimming import trimmed
 
 __all__ = ["EVERY_STRING", "Assignment", "Prose", "Review", "review", "sound_hashtags"]
 
@@ -93,6 +94,8 @@ class Assignment:
     """The language to write in; None leaves the language unchecked."""
     quotes: tuple[str, ...] = ()
     """The passages that the engine says it took from the source word for word."""
+    samples: tuple[str, ...] = ()
+    """Texts that were shown for their style only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +174,8 @@ def _in_passages(passages: Sequence[Passage], asked: Assignment) -> Iterator[Def
         yield from chat_tokens(each, asked.source)
         yield from placeholders(each, asked.source)
         yield from echoes(each, asked.instructions, asked.source)
+        if asked.samples:
+            yield from _sampled(each, asked)
         yield from loops(each)
         if each.role == "string":
             continue
@@ -180,6 +185,12 @@ def _in_passages(passages: Sequence[Passage], asked: Assignment) -> Iterator[Def
             yield from unfinished(each, code)
         else:
             yield Defect(each.path, "holds nothing to read", unusable=True)
+
+
+def _sampled(passage: Passage, asked: Assignment) -> Iterator[Defect]:
+    """Wording of a sample of the style; a house's own closing line may be meant, so it is told."""
+    for _ in echoes(passage, "\n".join(asked.samples), asked.source):
+        yield Defect(passage.path, "repeats a sample of the style", unusable=False)
 
 
 def _in_parts(

@@ -1,27 +1,45 @@
-"""The social posts: one per platform, each within what that platform lets through."""
+"""The social posts: one per platform or several to choose from, each within its limits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from repurpose.checks import fit_post
-from repurpose.checks.quality import Prose, sound_hashtags
+from repurpose.checks.quality import Prose
 from repurpose.core.json_types import JsonObject, JsonValue
 from repurpose.core.record import Measures
-from repurpose.core.template import render
 from repurpose.errors import UnusableOutput, UsageError
-from repurpose.formats._finishing import list_at, schema_object, text_at
+from repurpose.formats._social_choice import Given, has_text, posts_given
+from repurpose.formats._social_schema import Wanted, is_thread, keys_of, schema_for, task_for
 from repurpose.formats.base import FinishContext, Finished, Format, Piece
-from repurpose.platforms import Platform, platform_named
-from repurpose.resources import prompt_text
+from repurpose.platforms import (
+    DEFAULT_PLATFORMS,
+    FittedPost,
+    Platform,
+    chosen_platforms,
+    fit_post,
+    keyed,
+    thread,
+)
+from repurpose.platforms.threads import thread_text
 
-__all__ = ["DEFAULT_PLATFORMS", "Post", "PostAnswer", "SocialAnswer", "SocialContent", "build"]
+__all__ = [
+    "DEFAULT_PLATFORMS",
+    "MAX_VARIANTS",
+    "Post",
+    "PostAnswer",
+    "SocialAnswer",
+    "SocialContent",
+    "ThreadPost",
+    "asked_for",
+    "build",
+]
 
-DEFAULT_PLATFORMS = ("linkedin", "x", "instagram")
+MAX_VARIANTS = 5
+"""The most posts for one platform in one answer; small models lose count beyond."""
 
 
 class PostAnswer(BaseModel):
@@ -47,15 +65,25 @@ class SocialAnswer(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadPost:
+    """One post of a thread, ready to publish."""
+
+    text: str
+    """With its number, and in the last one the hashtags."""
+    length: int
+    """In the unit of the whole."""
+
+
+@dataclass(frozen=True, slots=True)
 class Post:
     """A post that its platform accepts."""
 
     text: str
-    """What is published, hashtags included."""
+    """What is published, hashtags included; of a thread, all posts with a line between them."""
     hashtags: tuple[str, ...]
     """The hashtags that end the text, each with its `#`."""
     length: int
-    """Of the whole text, in `unit`."""
+    """Of the whole text, or of a thread's longest post, in `unit`."""
     max_length: int
     unit: str
     shortened: bool
@@ -63,127 +91,172 @@ class Post:
     cut_mode: Literal["none", "sentence", "word"]
     hashtags_dropped: int
     """How many hashtags of the answer were more than the platform takes, or did not fit."""
+    title: str | None = None
+    """What stands over the post, where the platform has titles."""
+    title_length: int | None = None
+    """In the unit of the platform's titles."""
+    posts: tuple[ThreadPost, ...] = ()
+    """The posts of a thread, in order; empty where none was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class SocialContent:
-    """Posts that can be published, by platform, in the order asked for."""
+    """Posts that can be published, by variant, in the order asked for.
+
+    A variant is a platform's name; the second and third post for it are `x.2` and `x.3`.
+    """
 
     posts: Mapping[str, Post]
 
 
-def build(platforms: Sequence[str] = DEFAULT_PLATFORMS) -> Format:
+def build(
+    platforms: Sequence[str | Platform] = DEFAULT_PLATFORMS,
+    *,
+    threads: bool = False,
+    variants: int = 1,
+) -> Format:
     """The social format for these platforms, in this order; a platform named twice counts once.
 
+    A name may carry an option or a limit: `x=premium`, `mastodon=1000`. With `threads`, platforms
+    that have threads get one. With `variants`, each gets so many posts to choose from.
+
     Raises:
-        UsageError: a platform is unknown, none is named, or a prompt or schema file is missing.
+        UsageError: a platform is unknown, none is named, the number of variants is not 1 to 5,
+            or a prompt or schema file is missing.
     """
-    chosen = {platform.name: platform for platform in map(platform_named, platforms)}
+    chosen: dict[str, Platform] = {}
+    for each in platforms:
+        chosen |= chosen_platforms([each]) if isinstance(each, str) else {each.name: each}
     if not chosen:
         raise UsageError("social posts need at least one platform")
+    if not 1 <= variants <= MAX_VARIANTS:
+        raise UsageError(f"{variants} variants cannot be asked for: give 1 to {MAX_VARIANTS}")
+    wanted = Wanted(tuple(chosen.values()), threads, variants)
 
     def finish(answer: JsonObject, context: FinishContext) -> Finished:
-        given = {name: context.platforms.get(name, known) for name, known in chosen.items()}
-        return _finish(answer, given, context)
+        ruling = [context.platforms.get(each.name, each) for each in wanted.platforms]
+        return _finish(answer, replace(wanted, platforms=tuple(ruling)), context)
 
-    lines = "\n".join(_prompt_line(platform) for platform in chosen.values())
     return Format(
         name="social",
         label="Social posts",
         version=2,
-        task=render(prompt_text("social"), {"platforms": lines}, name="social"),
-        schema=_schema_for(list(chosen.values())),
-        declared=tuple(chosen),
+        task=task_for(wanted),
+        schema=schema_for(wanted),
+        declared=tuple(key for each in wanted.platforms for _, key in keys_of(each, variants)),
         finish=finish,
-        prose=Prose(texts=("*.text",), apart=True),
+        prose=Prose(texts=("*.text",), lines=("*.title",), apart=True),
     )
 
 
-def _prompt_line(platform: Platform) -> str:
-    """What a writer must know about a platform."""
-    most = platform.max_hashtags
-    hashtags = "" if most is None else f" At most {most} hashtag{'' if most == 1 else 's'}."
-    advice = f" {platform.advice}" if platform.advice else ""
-    return (
-        f"- `{platform.name}`, the post for {platform.label}:"
-        f" at most {platform.limit_in_words}.{hashtags}{advice}"
-    )
+def asked_for(schema: JsonObject) -> tuple[tuple[str, ...], bool, int]:
+    """The options of `build` that gave this schema: platforms, threads, variants.
+
+    Raises:
+        UsageError: it names a platform that is unknown by now.
+    """
+    posts = schema.get("properties")
+    keys = list(posts) if isinstance(posts, Mapping) else []
+    found = [keyed(key) for key in keys]
+    threads = isinstance(posts, Mapping) and any(map(is_thread, posts.values()))
+    names = dict.fromkeys(platform.name for platform, _ in found)
+    return tuple(names), threads, max((number for _, number in found), default=1)
 
 
-def _schema_for(platforms: Sequence[Platform]) -> JsonObject:
-    """The schema file with one post for each of these platforms, and no other."""
-    whole = schema_object("social")
-    known = whole["properties"]
-    if not isinstance(known, Mapping):
-        raise UsageError("schemas/social.schema.json declares no posts")
-    shape = next(iter(known.values()))
-    return {
-        **whole,
-        "properties": {p.name: known.get(p.name) or _post_schema(shape, p) for p in platforms},
-        "required": [platform.name for platform in platforms],
-    }
-
-
-def _post_schema(shape: JsonValue, platform: Platform) -> JsonObject:
-    """The shape of a post, described for a platform that the schema file does not name."""
-    if not isinstance(shape, Mapping):
-        raise UsageError("schemas/social.schema.json does not say what a post is")
-    return {**shape, "description": f"The post for {platform.label}."}
-
-
-def _finish(
-    answer: JsonObject, platforms: Mapping[str, Platform], context: FinishContext
-) -> Finished:
-    """One fitted post per platform; a single blank one leaves none, so no half set is stored."""
-    lacking = [f'no "{name}"' for name in platforms if not text_at(answer.get(name), "text")]
+def _finish(answer: JsonObject, wanted: Wanted, context: FinishContext) -> Finished:
+    """The fitted posts; a platform without any leaves none, so that no half set is stored."""
+    notes: list[str] = []
+    given = {each.name: posts_given(answer, each, wanted, notes) for each in wanted.platforms}
+    lacking = [
+        f'no "{each.name}"' for each in wanted.platforms if not has_text(answer, each, wanted)
+    ]
     if lacking:
         raise UnusableOutput(f"the answer has {' and '.join(lacking)} post")
-    tags = {name: sound_hashtags(_texts_at(answer[name], "hashtags")) for name in platforms}
-    posts = {
-        name: _post(answer[name], tags[name][0], platform, context)
-        for name, platform in platforms.items()
-    }
-    fields: dict[str, JsonValue] = {name: _as_json(post) for name, post in posts.items()}
+    untitled = [f'"{name}"' for name, posts in given.items() if not posts]
+    if untitled:
+        raise UnusableOutput(f"the answer has no title for the {' and '.join(untitled)} post")
+    posts: dict[str, Post] = {}
+    fields: dict[str, JsonValue] = {}
+    for platform in wanted.platforms:
+        for (number, key), each in zip(
+            keys_of(platform, wanted.variants), given[platform.name], strict=False
+        ):
+            variant = platform.name if number == 1 else f"{platform.name}.{number}"
+            post, told = _post(each, platform, wanted, context)
+            posts[variant] = post
+            fields[key] = _as_json(post)
+            notes += [f"{variant}: {note}" for note in (*each.unsound, *told)]
     return Finished(
         content=SocialContent(posts),
         fields=fields,
-        pieces=tuple(_piece(name, post) for name, post in posts.items()),
-        notes=tuple(
-            note for name, post in posts.items() for note in _notes(name, post, tags[name][1])
-        ),
+        pieces=tuple(_piece(variant, post) for variant, post in posts.items()),
+        notes=tuple(notes),
+        disclosed=True,
     )
-
-
-def _texts_at(given: JsonValue, key: str) -> list[str]:
-    return [text for text in list_at(given, key) if isinstance(text, str)]
 
 
 def _post(
-    given: JsonValue, hashtags: Sequence[str], platform: Platform, context: FinishContext
-) -> Post:
-    """The post as the platform accepts it."""
+    given: Given, platform: Platform, wanted: Wanted, context: FinishContext
+) -> tuple[Post, list[str]]:
+    """The post as the platform accepts it, and what was changed, for an editor."""
+    if wanted.threaded(platform):
+        return _thread(given, platform, context)
+    voice = context.voice
     fitted = fit_post(
-        text_at(given, "text"),
-        hashtags,
+        voice.without_notice(given.text) if voice else given.text,
+        given.hashtags,
         platform,
         language=context.language,
         segmenter=context.segmenter,
+        disclosure=voice.notice if voice else None,
+        title=given.title if platform.title else None,
     )
-    return Post(
+    measures, heading = fitted.measures, fitted.title_measures
+    post = Post(
         text=fitted.text,
         hashtags=fitted.hashtags,
-        length=fitted.measures.length,
+        length=measures.length,
         max_length=platform.limit,
         unit=platform.unit,
-        shortened=fitted.measures.shortened,
-        cut_mode=fitted.measures.cut_mode,
-        hashtags_dropped=fitted.measures.hashtags_dropped,
+        shortened=measures.shortened,
+        cut_mode=measures.cut_mode,
+        hashtags_dropped=measures.hashtags_dropped,
+        title=fitted.title,
+        title_length=heading.length if heading else None,
     )
+    return post, [*_cut_notes(measures), *_cut_notes(heading, "title "), *_also(fitted)]
+
+
+def _thread(given: Given, platform: Platform, context: FinishContext) -> tuple[Post, list[str]]:
+    """The post as a thread; a short one is a thread of one."""
+    voice = context.voice
+    fitted = thread(
+        voice.without_notice(given.text) if voice else given.text,
+        platform,
+        given.hashtags,
+        language=context.language,
+        segmenter=context.segmenter,
+        disclosure=voice.notice if voice else None,
+    )
+    dropped = sum(each.measures.hashtags_dropped for each in fitted)
+    post = Post(
+        text=thread_text(fitted),
+        hashtags=fitted[-1].hashtags,
+        length=max(each.measures.length for each in fitted),
+        max_length=platform.limit,
+        unit=platform.unit,
+        shortened=False,
+        cut_mode="none",
+        hashtags_dropped=dropped,
+        posts=tuple(ThreadPost(each.text, each.measures.length) for each in fitted),
+    )
+    told = [note for each in fitted for note in _also(each)]
+    return post, [*_dropped_note(dropped), *told]
 
 
 def _as_json(post: Post) -> JsonObject:
-    """The post as declared fields."""
-    return {
+    """The post as declared fields; those of titles and threads only where there are any."""
+    fields: dict[str, JsonValue] = {
         "text": post.text,
         "hashtags": list(post.hashtags),
         "length": post.length,
@@ -193,10 +266,18 @@ def _as_json(post: Post) -> JsonObject:
         "cut_mode": post.cut_mode,
         "hashtags_dropped": post.hashtags_dropped,
     }
+    if post.title is not None:
+        fields = {"title": post.title, "title_length": post.title_length, **fields}
+    if post.posts:
+        fields["posts"] = [{"text": each.text, "length": each.length} for each in post.posts]
+    return fields
 
 
-def _piece(name: str, post: Post) -> Piece:
-    """The post as one row of its own."""
+def _piece(variant: str, post: Post) -> Piece:
+    """The post as one row of its own, its title as the first paragraph.
+
+    The measures are those of the post without its title, which has a limit of its own.
+    """
     measures = Measures(
         length=post.length,
         unit=post.unit,
@@ -205,15 +286,24 @@ def _piece(name: str, post: Post) -> Piece:
         cut_mode=post.cut_mode,
         hashtags_dropped=post.hashtags_dropped,
     )
-    return Piece(variant=name, text=post.text, content=_as_json(post), measures=measures)
+    text = f"{post.title}\n\n{post.text}" if post.title else post.text
+    return Piece(variant=variant, text=text, content=_as_json(post), measures=measures)
 
 
-def _notes(name: str, post: Post, unsound: Sequence[str]) -> list[str]:
-    """What was changed to make the post fit, for an editor; and why hashtags were no hashtags."""
-    notes = [f"{name}: {reason}" for reason in unsound]
-    if post.shortened:
-        where = "a sentence end" if post.cut_mode == "sentence" else "a word"
-        notes.append(f"{name}: shortened at {where} to {post.length:,} of {post.max_length:,}")
-    if dropped := post.hashtags_dropped:
-        notes.append(f"{name}: {dropped} hashtag{'' if dropped == 1 else 's'} dropped")
-    return notes
+def _cut_notes(measures: Measures | None, what: str = "") -> Iterator[str]:
+    """What was cut off, and how many hashtags went."""
+    if measures is None:
+        return
+    if measures.shortened:
+        where = "a sentence end" if measures.cut_mode == "sentence" else "a word"
+        yield f"{what}shortened at {where} to {measures.length:,} of {measures.max_length:,}"
+    yield from _dropped_note(measures.hashtags_dropped)
+
+
+def _dropped_note(dropped: int) -> list[str]:
+    return [f"{dropped} hashtag{'' if dropped == 1 else 's'} dropped"] if dropped else []
+
+
+def _also(fitted: FittedPost) -> tuple[str, ...]:
+    """What else was changed, and what is more than the platform takes or shows."""
+    return (*fitted.notes, *fitted.over)

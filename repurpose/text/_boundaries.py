@@ -26,7 +26,7 @@ __all__ = ["ends_with_stop", "refined_ends"]
 _SURE = regex.compile(r"(?V1)[\u037e\p{STerm}--[!?.‼⁇⁈⁉‽․﹒﹖﹗．\u104a]]")
 _CLOSERS = (
     r"(?:\]\([^\s()]{0,300}+\)"  # the rest of a Markdown link
-    r"""|["'”’»«“)\]}」』）】》〉〕｝＂*_~`]|\[\d{1,3}\]|[¹²³⁰-⁹])*+"""
+    r"""|["'”’»«“)\]}」』）】》〉〕｝＂*_~`\u202c\u2069\u200e\u200f\u061c]|\[\d{1,3}\]|[¹²³⁰-⁹])*+"""
     r"(?:[ \u00a0\u202f]»(?=\s|$))?+"
 )
 _EMOJI = (
@@ -69,6 +69,7 @@ _QUOTATIVE = ("と", "って")  # Japanese: what stands in brackets is said, the
 
 _WORD_REACH = 30  # no abbreviation is longer
 _MARKER_REACH = 40
+_CONTEXT = 100  # so far before an end the one before it may decide about it
 
 _EMPTY_ASIDE = frozenset("([（")  # a mark right after it stands for itself: [...] (!) (?)
 
@@ -139,17 +140,28 @@ class _Line:
         return index >= 0 and stop.end <= self.asides[index][1]
 
 
-def refined_ends(text: str, masked: str, proposed: Sequence[int], language: str) -> list[int]:
+def refined_ends(
+    text: str,
+    masked: str,
+    proposed: Sequence[int],
+    language: str,
+    within: tuple[int, int] | None = None,
+) -> list[int]:
     """Where sentences end inside a line, in order; the end of the line is not among them.
 
     `proposed` holds the ends a segmenter found in `masked`, in order. Those that fall into a
     number, an abbreviation or a quotation are dropped; clear ones that it missed are added.
+
+    Only ends `within` a stretch are complete, for somebody who needs no others.
     """
+    first, last = within or (0, len(text))
     line = _Line(text, masked, language)
     items = _item_starts(masked, ordinals=line.words.ordinals)
     ends: list[int] = []
     start = 0
     for stop in line.stops():
+        if stop.end < first - _CONTEXT and not items:
+            continue
         follower = line.follower(stop.end)
         if follower.start >= len(text):
             break
@@ -159,6 +171,8 @@ def refined_ends(text: str, masked: str, proposed: Sequence[int], language: str)
         if _is_proposed(line, stop, follower, proposed) and _stands(line, start, stop, follower):
             ends.append(stop.end)
             start = stop.end
+            if start > last:
+                break
     return [*ends, *reversed(items)]
 
 

@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+import regex
+
 __all__ = ["link_spans", "top_level_domains"]
 
 _INVALID = "\ufffe\ufeff\uffff"
@@ -26,8 +28,11 @@ _ACCENTED = (
 _CYRILLIC = "\u0400-\u04ff"
 _PATH = rf"A-Za-z0-9{_CYRILLIC}{_ACCENTED}!*';:=+,.$/%#\[\]\-\u2013_~@|&"
 
-_HOST_RUN = re.compile(rf"[^{_PUNCTUATION}{_SPACES}{_INVALID}{_MARKS}]+")
-_INNER_STOP = re.compile(r"[^.\-_]\.[^.\-_]")  # what every host holds, and few words do
+_BREAKS = _PUNCTUATION + _SPACES + _INVALID + _MARKS
+_HOST_RUN = re.compile(rf"[^{_BREAKS}]+")
+_HOST_BREAK = regex.compile(rf"(?r)[{_BREAKS}]")
+_IN_LABEL = rf"[^{_BREAKS}.\-_]"
+_INNER_STOP = re.compile(rf"\.(?<={_IN_LABEL}\.)(?={_IN_LABEL})")  # few words hold what hosts do
 _HOST_START = re.compile(rf"(?<![A-Za-z0-9@＠$#＃{_INVALID}])[^\-_.]")
 _SCHEME = re.compile(rf"(?ai)(?<![a-z0-9@＠$#＃{_INVALID}])https?://\Z")
 _TOP_LEVEL = re.compile(r"(?ai)xn--[-0-9a-z]++|[0-9a-z]++")
@@ -142,9 +147,16 @@ def link_spans(text: str) -> list[Span]:
     spans: list[Span] = []
     if "." not in text:
         return spans
-    done = 0
-    for run in _HOST_RUN.finditer(text):
-        if run.end() > done and _INNER_STOP.search(text, *run.span()):
+    done = run_end = 0
+    for stop in _INNER_STOP.finditer(text):
+        if stop.start() < run_end:
+            continue
+        before = _HOST_BREAK.search(text, run_end, stop.start())
+        run = _HOST_RUN.match(text, before.end() if before else run_end)
+        if run is None:  # pragma: no cover - a stop stands in a run
+            continue
+        run_end = run.end()
+        if run_end > done:
             done = _links_in_run(text, run.span(), done, spans)
     return spans
 

@@ -2,52 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from repurpose.text._boundaries import ends_with_stop
-from repurpose.text.counting import code_points, grapheme_starts, unbreakable_spans
-from repurpose.text.sentences import primary_language, sentence_spans
+from repurpose.text._cutter import ELLIPSIS, Cutter, last_fitting
+from repurpose.text._directions import closers, closing, directional_spans
+from repurpose.text.counting import code_points
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from repurpose.text.counting import Measure
     from repurpose.text.sentences import Segmenter
 
-__all__ = ["ELLIPSIS", "Cut", "CutMode", "cut"]
+__all__ = ["ELLIPSIS", "Cut", "CutMode", "beginning", "break_place", "closed", "cut"]
 
 CutMode = Literal["none", "sentence", "word"]
 """How a text was shortened: not at all, after a sentence, or within one."""
 
-ELLIPSIS = "…"
-
-# Dropped before an ellipsis: what announces more, and the full stop that the ellipsis takes in.
-_WHITE = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
-    map(chr, range(0x2000, 0x200C))
-)
-_DROPPED = _WHITE + ",;:.…‥-‐‒–—―·、，；：。｡．،؛।([{<„‹（「『【《〈〔［｛¿¡"
-_CLAUSE_MARKS = frozenset("、，；：,;:،؛")
-
-# Scripts written without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, kana and
-# ideographs with their punctuation. Full-width letters and digits form words like others.
-_UNSPACED = re.compile(
-    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u31ff\u3400-\u9fff\uf900-\ufaff"
-    "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff9f\U00020000-\U0003ffff]"
-)
-# What may not begin or end a line there (JIS X 4051, UAX #14), nor stand beside a cut.
-_NOT_BEFORE = frozenset(
-    "、。，．・：；！？｡､ー々〻ゝゞヽヾぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ％‰）」』】》〉〕］｝”’…‥!?.,;:)]}%"
-    "ะาำๅๆฯະາຳ"
-)
-_NOT_AFTER = frozenset("（「『【《〈〔［｛“‘([{$€£¥￥＃＠#@เแโใไເແໂໃໄ")
-
-# An ellipsis of the author's own ends a thought, also where the sentence goes on after it.
-_TRAILING_OFF = re.compile(r"(?:…|\.{2,})[\"'”’»)\]]*(?=\s)")
-_TAIL = 50  # room for a stop with the quotes, brackets and emoji after it
-_LOOK_AHEAD = 1000  # what may follow a sentence end without changing where it is
+_BEYOND = 10_000
+"""Units by which a beginning exceeds a limit before the rest is left unread. A link of X weighs 23
+and may have 4,096 characters of weight 2, so what is cut off may make a text that much lighter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +53,13 @@ def cut(
     appears only when a sentence was broken, and it is counted.
 
     No cut goes through a grapheme, nor through a link, mention, hashtag or number unless the
-    text begins with one that does not fit. A line break alone ends no sentence here. In scripts
-    without spaces a word may end at any grapheme, best after a clause. Where not even one grapheme
-    and the ellipsis fit, the ellipsis alone is the result.
+    text begins with one that does not fit. Nor does one go through a run of the other writing
+    direction (Unicode's isolates and embeddings) unless half of the room would be lost; then the
+    run is closed by the control that it lacks, so that nothing after the text is turned round.
+
+    A line break alone ends no sentence here. In scripts without spaces a word may end at any
+    grapheme, best after a clause. Where not even one grapheme and the ellipsis fit, the ellipsis
+    alone is the result.
 
     Raises ValueError for a limit below 2.
 
@@ -93,171 +70,62 @@ def cut(
     """
     if limit < 2:
         raise ValueError(f"a limit of {limit} leaves no room for a character and an ellipsis")
-    text = text.strip()
+    text = beginning(text.strip(), limit, measure)
     length = measure(text)
     if length <= limit:
         return Cut(text, "none", length)
-    cutter = _Cutter(text, limit, measure, length)
+    runs = directional_spans(text)
+    shortened = _shortened(Cutter(text, limit, measure, length, runs), language, segmenter)
+    if closers(shortened.text) or (runs and 2 * shortened.length < limit):
+        whole = Cutter(text, limit, closing(measure), length)
+        shortened = _shortened(whole, language, segmenter)
+    return replace(shortened, text=closed(shortened.text))
+
+
+def closed(text: str) -> str:
+    """`text` with the controls at its end that close what its writing directions left open."""
+    return text + closers(text)
+
+
+def beginning(text: str, limit: int, measure: Measure) -> str:
+    """As much of a text as a cut at `limit` can need; all of it where that is not long.
+
+    Whatever the length of the text, the time this takes and the text that it leaves grow with
+    what `limit` units can hold.
+    """
+    size = 2 * (limit + _BEYOND)
+    while size < len(text):
+        if measure(text[:size]) > limit + _BEYOND:
+            return text[:size]
+        size *= 2
+    return text
+
+
+def break_place(text: str, limit: int, measure: Measure) -> int:
+    """Where to part a text that is too long so that nothing is lost: an offset above 0.
+
+    What comes before it has at most `limit` units. After the last clause that keeps half, else
+    the last word, else the last grapheme; within one only where not even one fits.
+
+    >>> break_place("alpha beta, gamma delta", 18, code_points)
+    11
+    """
+    part = beginning(text, limit, measure)
+    length = measure(part)
+    if runs := directional_spans(part):
+        place = Cutter(part, limit, measure, length, runs).break_place()
+        if place and 2 * measure(part[:place]) >= limit:
+            return place
+    whole = Cutter(part, limit, closing(measure), length)
+    if place := whole.break_place():
+        return place
+    return last_fitting(range(1, len(part)), lambda end: whole.fits(part[:end])) or 1
+
+
+def _shortened(cutter: Cutter, language: str | None, segmenter: Segmenter | None) -> Cut:
+    """The best cut that this cutter finds."""
     shortened = cutter.at_sentence(language, segmenter)
     if shortened is not None:
-        return Cut(shortened, "sentence", measure(shortened))
+        return Cut(shortened, "sentence", cutter.length(shortened))
     shortened = cutter.at_word() or cutter.at_grapheme()
-    return Cut(shortened, "word", measure(shortened))
-
-
-class _Cutter:
-    """The places where one text may be cut, and which of them fit."""
-
-    def __init__(self, text: str, limit: int, measure: Measure, length: int) -> None:
-        self.text = text
-        self.limit = limit
-        self.measure = measure
-        self.starts = grapheme_starts(text)
-        self.safe = _outside(self.starts, unbreakable_spans(text))
-        """Where a cut is allowed: between graphemes, and not within a token."""
-        self.reach = self.last_reachable(length)
-        """The last safe place up to which the text fits."""
-
-    def fits(self, text: str) -> bool:
-        return self.measure(text) <= self.limit
-
-    def keeps_half(self, text: str) -> bool:
-        return self.measure(text) * 2 >= self.limit
-
-    def last_reachable(self, length: int) -> int:
-        """The last safe place up to which a text of this length fits.
-
-        Guesses in proportion first, so that a measure runs a few times and over little more than
-        what fits, however long the text is.
-        """
-        good, good_length = 0, 0
-        bad, bad_length = len(self.safe), length
-        tries = 0
-        while bad - good > 1:
-            tries += 1
-            share = (self.limit - good_length) / max(1, bad_length - good_length)
-            step = int(share * (bad - good))
-            if tries % 3 == 0:  # the guess may creep: double what is known to fit, or halve
-                step = min((bad - good) // 2, max(16, good))
-            middle = min(max(good + step, good + 1), bad - 1)
-            found = self.measure(self.text[: self.safe[middle]])
-            if found <= self.limit:
-                good, good_length = middle, found
-            else:
-                bad, bad_length = middle, found
-        return self.safe[good]
-
-    def at_sentence(self, language: str | None, segmenter: Segmenter | None) -> str | None:
-        """The text up to the last sentence end that fits, if that keeps half of the allowance."""
-        line_end = self.text.find("\n", self.reach)
-        window = self.text[: self.reach + _LOOK_AHEAD]
-        if line_end >= 0:
-            window = window[:line_end]
-        code = primary_language(language)
-        ends = {end for _, end in sentence_spans(window, language, segmenter=segmenter)}
-        ends.update(found.end() for found in _TRAILING_OFF.finditer(window))
-        candidates = sorted(
-            end
-            for end in ends.intersection(self.safe)
-            if end <= self.reach and ends_with_stop(self.text[max(0, end - _TAIL) : end], code)
-        )
-        end = _last_fitting(candidates, lambda end: self.fits(self.text[:end]))
-        if end is None or not self.keeps_half(self.text[:end]):
-            return None
-        return self.text[:end]
-
-    def at_word(self) -> str | None:
-        """The text up to the last word that fits, with an ellipsis."""
-        text = self.text
-        ends = [end for end in self.safe if 0 < end <= self.reach and _ends_word(text, end)]
-        end = _last_fitting(ends, lambda end: self.fits(self.broken_off(end)))
-        if end is None:
-            return None
-        if not _is_space(text[end]):
-            clause = self.last_clause(ends[: bisect_right(ends, end)])
-            end = end if clause is None else clause
-        shortened = self.broken_off(end)
-        return shortened if shortened != ELLIPSIS else None
-
-    def last_clause(self, ends: Sequence[int]) -> int | None:
-        """The last of these word ends that ends a clause too, if that keeps half."""
-        for end in reversed(ends):
-            if self.text[end - 1] in _CLAUSE_MARKS or _is_space(self.text[end]):
-                shortened = self.broken_off(end)
-                # On X a shorter text may weigh more: without what follows, a host is a link.
-                return end if self.keeps_half(shortened) and self.fits(shortened) else None
-        return None
-
-    def at_grapheme(self) -> str:
-        """The text up to the last grapheme that fits, with an ellipsis where there is room."""
-        reached = self.safe[: bisect_right(self.safe, self.reach)]
-        # No grapheme weighs less than one unit, but for those within a link.
-        inside = self.starts[: bisect_right(self.starts, self.reach) + self.limit]
-        for places in (reached, inside):
-            end = _last_fitting(places, lambda end: self.fits(self.broken_off(end)))
-            if end is not None and (shortened := self.broken_off(end)) != ELLIPSIS:
-                return shortened
-        if self.fits(ELLIPSIS):
-            return ELLIPSIS
-        end = _last_fitting(self.starts, lambda end: self.fits(self.text[:end]))
-        return self.text[: end or 0].rstrip()
-
-    def broken_off(self, end: int) -> str:
-        """The text up to `end` with an ellipsis in place of what would dangle before it."""
-        kept = len(_without_dangling(self.text[:end]))
-        place = bisect_left(self.safe, end)
-        whole = self.safe if self.safe[place : place + 1] == [end] else self.starts
-        return self.text[: whole[bisect_left(whole, kept)]] + ELLIPSIS
-
-
-def _last_fitting(places: Sequence[int], fits: Callable[[int], bool]) -> int | None:
-    """The last of these places that fits, or None where none does.
-
-    Tries 1, 2, 4… places before the end, then halves: the caller hands over places that fit but
-    for an ellipsis, so few tries are needed. What is returned was measured.
-    """
-    bad, back = len(places), 1
-    while back <= len(places) and not fits(places[-back]):
-        bad, back = len(places) - back, back * 2
-    good = len(places) - back
-    if good < 0:
-        good = -1
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        if fits(places[middle]):
-            good = middle
-        else:
-            bad = middle
-    return places[good] if good >= 0 else None
-
-
-def _outside(places: Sequence[int], spans: Sequence[tuple[int, int]]) -> list[int]:
-    """Those places that are not inside one of the spans; the border of a span is outside."""
-    outside: list[int] = []
-    position = 0
-    for start, end in spans:
-        outside.extend(places[position : bisect_right(places, start)])
-        position = max(position, bisect_left(places, end))
-    return [*outside, *places[position:]]
-
-
-def _ends_word(text: str, end: int) -> bool:
-    """Whether a word ends at this place, which is neither the first nor the last of the text."""
-    before, after = text[end - 1], text[end]
-    if _is_space(after) or after == "—":
-        return not _is_space(before)
-    if not (_UNSPACED.match(before) or _UNSPACED.match(after)):
-        return False
-    return not _is_space(before) and before not in _NOT_AFTER and after not in _NOT_BEFORE
-
-
-def _is_space(character: str) -> bool:
-    return character.isspace() or character == "\u200b"  # a break that does not show
-
-
-def _without_dangling(text: str) -> str:
-    """The text without the white space, commas, dashes and opening marks at its end."""
-    text = text.rstrip(_DROPPED)
-    if text[-1:] in {"«", "“"} and text[-2:-1].isspace():  # else it closes, as in German
-        text = text[:-1].rstrip(_DROPPED)
-    return text
+    return Cut(shortened, "word", cutter.length(shortened))

@@ -17,7 +17,14 @@ from repurpose.errors import UsageError
 from repurpose.text._boundaries import refined_ends
 from repurpose.text.counting import Span, token_spans
 
-__all__ = ["Segmenter", "Span", "primary_language", "segmenter_named", "sentence_spans"]
+__all__ = [
+    "Segmenter",
+    "Span",
+    "primary_language",
+    "segmenter_named",
+    "sentence_ends",
+    "sentence_spans",
+]
 
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -54,15 +61,42 @@ def sentence_spans(
     >>> [text[start:end] for start, end in sentence_spans(text)]
     ['Dr. Obi came.', 'She paid 12.5 percent!']
     """
+    return _spans(text, language, segmenter, None)
+
+
+def sentence_ends(
+    text: str,
+    first: int,
+    last: int,
+    language: str | None = None,
+    *,
+    segmenter: Segmenter | None = None,
+) -> list[int]:
+    """Where sentences end from `first` to `last`, as `sentence_spans` has it, at less cost.
+
+    >>> sentence_ends("One. Two. Three. Four.", 5, 12)
+    [9]
+    """
+    spans = _spans(text, language, segmenter, (first, last))
+    return [end for _, end in spans if first <= end <= last]
+
+
+def _spans(
+    text: str, language: str | None, segmenter: Segmenter | None, within: Span | None
+) -> list[Span]:
+    """The sentences, of which only those that end `within` a stretch need be right."""
     code = primary_language(language)
     propose = segmenter or _sentencex
     masked = _masked(text)
     spans: list[Span] = []
     for found in _LINE.finditer(text):
         start, end = found.span()
+        if within and (end < within[0] or start > within[1]):
+            continue
         line, line_masked = found.group(), masked[start:end]
         proposed = _proposed_ends(propose, line_masked, code)
-        ends = [*refined_ends(line, line_masked, proposed, code), end - start]
+        near = (within[0] - start, within[1] - start) if within else None
+        ends = [*refined_ends(line, line_masked, proposed, code, near), end - start]
         spans.extend((start + first, start + last) for first, last in _trimmed(line, ends))
     return spans
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from repurpose.api.adapters import load
+from repurpose.api.loading import load
 from repurpose.checks.quality import Assignment, Prose, review
 from repurpose.core.source import Source
 from repurpose.core.steering import Steering

@@ -14,12 +14,15 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from repurpose.text._links import top_level_domains
 from repurpose.text.counting import (
     MEASURES,
     code_points,
     grapheme_starts,
     graphemes,
     link_spans,
+    mastodon_length,
+    mention_spans,
     token_spans,
     unbreakable_spans,
     utf8_bytes,
@@ -66,8 +69,34 @@ def test_the_measures_are_known_by_the_names_of_their_units() -> None:
         "utf16": utf16_units,
         "utf8_bytes": utf8_bytes,
         "graphemes": graphemes,
+        "mastodon": mastodon_length,
         "x_weighted": weighted_length,
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("Read https://example.com/" + "a" * 75, 5 + 23),
+        ("http://a.org", 23),
+        ("example.com/" + "a" * 20, 32),  # without a scheme it is no link there
+        ("Ask @ana@social.example today", len("Ask @ana today")),
+        ("Ask @ana today", 14),
+        ("mail a@b@social.example", 23),
+        (FAMILY * 3, 3),
+        ("日本語", 3),
+    ],
+)
+def test_mastodon_counts_graphemes_links_and_the_first_part_of_a_mention(
+    text: str, length: int
+) -> None:
+    assert mastodon_length(text) == length
+
+
+def test_mentions_are_not_what_addresses_end_in() -> None:
+    text = "@ana, @bo@social.example and ＠chi, but not d@example.com, https://example.com/@eve"
+    assert found(text, mention_spans) == ["@ana", "@bo@social.example", "＠chi"]
+    assert mention_spans("nobody") == []
 
 
 @pytest.mark.parametrize(
@@ -288,3 +317,16 @@ def test_the_link_offsets_of_twitter_text_hold(shared: Path, section: str) -> No
     ]
     assert cases
     assert wrong == []
+
+
+@pytest.mark.shared
+def test_hosts_of_every_top_level_domain_that_still_exists_are_links(shared: Path) -> None:
+    """The list of twitter-text is of 2021; since then 137 domains were withdrawn or never came."""
+    path = shared / "conformance/twitter-text/tlds.yml"
+    sections = yaml.safe_load(path.read_text("utf-8"))["tests"].values()
+    cases = [case for section in sections for case in section]
+    wrong = [case["text"] for case in cases if found(case["text"], link_spans) != case["expected"]]
+    gone = [text for text in wrong if text.rpartition(".")[2] not in top_level_domains()]
+    assert len(cases) == 1574
+    assert wrong == gone
+    assert len(gone) <= 137

@@ -20,7 +20,7 @@ from repurpose.text.counting import (
     utf16_units,
     weighted_length,
 )
-from repurpose.text.cutting import ELLIPSIS, Cut, cut
+from repurpose.text.cutting import ELLIPSIS, Cut, beginning, break_place, closed, cut
 from repurpose.text.sentences import segmenter_named
 
 if TYPE_CHECKING:
@@ -35,6 +35,17 @@ BIG_NEWS = (
     "it and paid for by those who buy in it, and it is ready this month for guests from every "
     "region everywhere we go."
 )
+
+
+PIECES = [
+    "alpha", "beta", "Größe", "e\u0301", " ", " ", " ", "\n", "\u00a0", ". ", "! ", "? ", "… ",
+    "...", ", ", ": ", " — ", "-", "“", "”", "(", ")", "https://example.com/a?b=c", "example.com",
+    "#tag", "@name", "12.5", "1,000", "日本語", "。", "、", "「", "」", "ไทย", "\U0001f389", FAMILY,
+    "\U0001f1f5\U0001f1f9", "Dr. ", "\r\n", "\u0600", "क्ष",
+]  # fmt: skip
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
+LIMITS = st.integers(2, 60)
+COUNTED = list(MEASURES)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +182,189 @@ def test_closing_quotes_and_brackets_belong_to_the_sentence() -> None:
     assert cut('"We are done." Then she left.', 20).text == '"We are done."'
 
 
+@pytest.mark.parametrize(
+    ("text", "limit", "language", "expected"),
+    [
+        # What looks like an end of a sentence and is none.
+        (
+            "The ferry of Dr. Obi left the pier at dawn today.",
+            30,
+            "en",
+            "The ferry of Dr. Obi left the…",
+        ),
+        (
+            "It is fast, e.g. for sailors who never want to sleep.",
+            34,
+            "en",
+            "It is fast, e.g. for sailors who…",
+        ),
+        (
+            "Es fährt ca. 12.5 Knoten schnell und nie mehr davon.",
+            28,
+            "de",
+            "Es fährt ca. 12.5 Knoten…",
+        ),
+        (
+            "Sailors of J. R. Roe met here on a very cold night.",
+            27,
+            "en",
+            "Sailors of J. R. Roe met…",
+        ),
+        (
+            "They wait ... and wait for hours until the boat comes",
+            33,
+            "en",
+            "They wait ... and wait for hours…",
+        ),
+        # What ends a sentence although something stands behind the stop.
+        ("“We are off!” Then the ferry left the harbour.", 24, "en", "“We are off!”"),
+        ("(It left on time.) Then it came back again.", 24, "en", "(It left on time.)"),
+        (
+            "They sailed all night!🎉🎉 Then they slept long.",
+            30,
+            "en",
+            "They sailed all night!🎉🎉",
+        ),
+        ("They sailed all night. 🎉🎉 Then they slept long.", 30, "en", "They sailed all night."),
+        ("They sailed all night. #ferry #sea and more words", 34, "en", "They sailed all night."),
+        ("Wait for it… Then comes the ferry to the island.", 20, "en", "Wait for it…"),
+        # Lists.
+        ("1. Buy rope.\n2. Buy sails and a very long ladder.", 24, "en", "1. Buy rope."),
+        ("• Buy rope now.\n• Buy sails and a long ladder too", 26, "en", "• Buy rope now."),
+        # No space after the stop.
+        ("船は夜に出る。朝に着くまで誰も眠らない。", 12, "ja", "船は夜に出る。"),
+        ("船开了！大家都在甲板上看海，没有人睡觉。", 7, "zh", "船开了！"),
+        ("नाव रात में चलती है।सुबह तक कोई नहीं सोता है यहाँ", 30, "hi", "नाव रात में चलती है।"),
+        ("هل وصلت العبارة؟نعم وصلت قبل ساعة من الآن", 24, "ar", "هل وصلت العبارة؟"),
+        # No stops at all.
+        ("เรือออกตอนกลางคืน ไม่มีใครนอนหลับบนเรือ", 22, "th", "เรือออกตอนกลางคืน…"),
+        (
+            "the ferry leaves at ten and nobody sleeps on board",
+            24,
+            "en",
+            "the ferry leaves at ten…",
+        ),
+    ],
+)
+def test_sentence_ends_are_where_a_reader_would_stop(
+    text: str, limit: int, language: str, expected: str
+) -> None:
+    assert cut(text, limit, language=language).text == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        # A clause end that costs at most a tenth of the room is better than the last word.
+        (
+            "The ferry leaves the harbour at ten, with cooks",
+            40,
+            "The ferry leaves the harbour at ten…",
+        ),
+        (
+            "The ferry leaves at ten, with cooks and sailors on board",
+            40,
+            "The ferry leaves at ten, with cooks and…",
+        ),
+    ],
+)
+def test_a_clause_end_is_better_than_a_word_where_it_is_near(
+    text: str, limit: int, expected: str
+) -> None:
+    assert cut(text, limit).text == expected
+
+
+RLI, PDI, RLE, PDF = "\u2067", "\u2069", "\u202b", "\u202c"
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        # A run is left out as a whole where half of the room is kept without it.
+        (f"We meet at the pier of {RLI}נמל יפו העתיק{PDI} at noon", 30, "We meet at the pier of…"),
+        (f"We meet at the pier of {RLE}נמל יפו העתיק{PDF} at noon", 30, "We meet at the pier of…"),
+        (
+            f"We went. {RLI}Now we sleep.{PDI} And more of it.",
+            26,
+            f"We went. {RLI}Now we sleep.{PDI}",
+        ),
+        # Else it is cut, and closed, inner controls first.
+        (f"{RLI}one two three four five six{PDI} tail", 20, f"{RLI}one two three…{PDI}"),
+        (
+            f"{RLI}one {RLE}two three four five six{PDF}{PDI}",
+            20,
+            f"{RLI}one {RLE}two three…{PDF}{PDI}",
+        ),
+        # Also where the author left it open.
+        (f"{RLE}one two three four five six seven", 20, f"{RLE}one two three…{PDF}"),
+        # A paragraph ends what was open in it.
+        (f"{RLE}one\n\ntwo three four five six seven", 20, f"{RLE}one\n\ntwo three…"),
+    ],
+)
+def test_no_run_of_another_direction_stays_open(text: str, limit: int, expected: str) -> None:
+    result = cut(text, limit)
+    assert result.text == expected
+    assert result.length == len(expected) <= limit
+
+
+def test_a_text_that_is_not_cut_keeps_its_controls_as_they_are() -> None:
+    assert cut(f"{RLE}one", 20).text == f"{RLE}one"
+    assert closed(f"{RLE}one") == f"{RLE}one{PDF}"
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    text=st.lists(
+        st.sampled_from(["one ", "two. ", "\n", RLI, PDI, RLE, PDF, "שלום ", "a" * 9]), max_size=30
+    ).map("".join),
+    limit=LIMITS,
+)
+def test_a_cut_text_never_has_an_open_run(text: str, limit: int) -> None:
+    result = cut(text, limit)
+    assert result.length <= limit
+    assert not result.shortened or closed(result.text) == result.text
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("alpha beta, gamma delta", 18, "alpha beta,"),
+        ("alpha, beta gamma delta", 18, "alpha, beta gamma"),
+        ("今日は、新しい機能を公開した", 8, "今日は、"),
+        ("a" * 30, 10, "a" * 10),
+        (FAMILY * 3, 10, FAMILY),
+        (FAMILY, 5, FAMILY[:5]),
+        (f"alpha {RLI}beta gamma{PDI} delta epsilon", 20, f"alpha {RLI}beta gamma{PDI}"),
+    ],
+)
+def test_a_text_is_parted_where_nothing_is_lost(text: str, limit: int, expected: str) -> None:
+    assert text[: break_place(text, limit, code_points)] == expected
+
+
+@pytest.mark.parametrize("unit", ["graphemes", "x_weighted"])
+@settings(max_examples=3, deadline=None)
+@given(
+    text=st.lists(
+        st.sampled_from(
+            ["alpha ", "界", "https://example.com/a ", "One. ", "e\u0301", "#tag ", "\n"]
+        ),
+        min_size=1,
+        max_size=30,
+    ).map("".join),
+    limit=st.sampled_from([2, 60, 280]),
+)
+def test_the_beginning_of_a_long_text_is_all_that_a_cut_needs(
+    unit: str, text: str, limit: int
+) -> None:
+    measure = MEASURES[unit]
+    long = text * (24_000 // len(text))
+    assert long.startswith(beginning(long, limit, measure))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("repurpose.text.cutting.beginning", lambda text, *_: text)
+        whole = cut(long, limit, measure)
+    assert cut(long, limit, measure) == whole
+
+
 def test_x_weighs_ideographs_twice() -> None:
     text = "界" * 141
     assert weighted_length(text) == 282
@@ -230,19 +424,8 @@ def test_the_smallest_limits_hold_too(
     assert cut(text, limit, measure).text == expected
 
 
-PIECES = [
-    "alpha", "beta", "Größe", "e\u0301", " ", " ", " ", "\n", "\u00a0", ". ", "! ", "? ", "… ",
-    "...", ", ", ": ", " — ", "-", "“", "”", "(", ")", "https://example.com/a?b=c", "example.com",
-    "#tag", "@name", "12.5", "1,000", "日本語", "。", "、", "「", "」", "ไทย", "\U0001f389", FAMILY,
-    "\U0001f1f5\U0001f1f9", "Dr. ", "\r\n", "\u0600", "क्ष",
-]  # fmt: skip
-TEXTS = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
-LIMITS = st.integers(2, 60)
-COUNTED = ["code_points", "utf16", "utf8_bytes", "graphemes", "x_weighted"]
-
-
 @pytest.mark.parametrize("unit", COUNTED)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(text=TEXTS, limit=LIMITS)
 def test_every_cut_obeys_the_laws(unit: str, text: str, limit: int) -> None:
     measure = MEASURES[unit]
