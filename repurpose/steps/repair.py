@@ -7,7 +7,7 @@ does the waiting, so the same loop serves every engine, and a test needs no even
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from repurpose.checks.quality import Assignment, Review, review
 from repurpose.core.call import Call, Quote, Reply
@@ -15,12 +15,15 @@ from repurpose.core.finding import Finding
 from repurpose.core.policy import RetryPolicy
 from repurpose.errors import CutShort, FormatError, InvalidAnswer, Refused, UnusableOutput
 from repurpose.formats.base import FinishContext, Finished, Format
-from repurpose.schema.answer import Accepted, Rejected, read_answer
+from repurpose.schema.answer import Accepted, Answer, Rejected, read_answer
+from repurpose.schema.intake import said
+from repurpose.schema.union import is_shared
 from repurpose.schema.validate import Validator
 from repurpose.steps.request import larger_call, repair_call
+from repurpose.steps.voicing import disclosed, voiced
 from repurpose.text.boundary import INTRODUCTIONS
 
-__all__ = ["Conversation", "Settled", "converse"]
+__all__ = ["Conversation", "Settled", "converse", "read_reply"]
 
 _FINDINGS_SHOWN = 3
 """How many findings a row's message names; the repair prompt and the calls hold the others."""
@@ -38,6 +41,8 @@ class Settled:
     dropped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     quotes: tuple[Quote, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    """What was wrong with the last answer, where that is why it ended."""
 
 
 Conversation = Generator[Call, Reply, Settled]
@@ -101,9 +106,7 @@ class _Loop:
         return Settled(call.attempt, error=error)
 
     def _after_answer(self, call: Call, reply: Reply) -> Call | Settled:
-        read = read_answer(
-            reply.text, self.validator, reasoning=reply.reasoning, extra=self.format.extra
-        )
+        read = read_reply(self.format, self.validator, reply, call)
         match read:
             case Rejected(findings):
                 invalid = InvalidAnswer(_told(findings))
@@ -112,39 +115,50 @@ class _Loop:
                 return self._after_valid(read, call, reply)
 
     def _after_valid(self, read: Accepted, call: Call, reply: Reply) -> Call | Settled:
+        said = voiced(
+            read.answer,
+            self.context.voice,
+            prose=self.format.prose,
+            validator=self.validator,
+            quoted=bool(reply.quotes),
+        )
+        read = replace(read, answer=said.answer)
         try:
             finished = self.format.finish(read.answer, self.context)
         except UnusableOutput as error:
             finding = Finding("unusable", "", error.message)
             return self._again_or(error, (finding,), call, reply)
         quality = self._reviewed(read, reply)
-        if quality.unusable:
-            unusable = UnusableOutput(_told(quality.unusable))
-            return self._again_or(unusable, (*quality.unusable, *quality.notes), call, reply)
+        wrong = (*said.unusable, *quality.unusable)
+        if wrong:
+            unusable = UnusableOutput(_told(wrong))
+            return self._again_or(unusable, (*wrong, *quality.notes), call, reply)
         return Settled(
             call.attempt,
-            finished=finished,
+            finished=disclosed(finished, self.context.voice),
             coerced=read.coerced,
             dropped=read.dropped,
-            notes=(*read.notes, *finished.notes, *map(str, quality.notes)),
+            notes=(*read.notes, *finished.notes, *said.notes, *map(str, quality.notes)),
             quotes=reply.quotes,
         )
 
     def _reviewed(self, read: Accepted, reply: Reply) -> Review:
         """What an editor would say about a valid answer that has something to publish."""
         assignment = Assignment(
-            instructions="\n".join((self.first.system, *INTRODUCTIONS)),
+            instructions="\n".join((self.first.instructions, *INTRODUCTIONS)),
             source=self.first.source.text,
             language=self.context.language,
             quotes=tuple(quote.text for quote in reply.quotes),
+            samples=self.context.voice.samples if self.context.voice else (),
         )
         return review(read.answer, self.format.prose, assignment)
 
     def _again_or(
         self, error: FormatError, findings: Sequence[Finding], call: Call, reply: Reply
     ) -> Call | Settled:
-        if not (self._may_follow(call) and self.policy.repairs(findings)):
-            return Settled(call.attempt, error=error)
+        repairs = self.format.structured and self.policy.repairs(findings)
+        if not (repairs and self._may_follow(call)):
+            return Settled(call.attempt, error=error, findings=tuple(findings))
         return repair_call(
             self.first,
             attempt=call.attempt + 1,
@@ -155,6 +169,24 @@ class _Loop:
 
     def _may_follow(self, call: Call) -> bool:
         return call.attempt < self.policy.max_attempts
+
+
+def read_reply(format: Format, validator: Validator, reply: Reply, call: Call) -> Answer:
+    """The valid answer that a reply to this format's call holds, or what is wrong with it.
+
+    Where the format's answers are not structured, what the reply says is the answer's one field.
+    """
+    if not format.structured:
+        (field,) = format.declared
+        return Accepted({field: said(reply.text)})
+    return read_answer(
+        reply.text,
+        validator,
+        reasoning=reply.reasoning,
+        coerce_numbers=format.coerce,
+        extra=format.extra,
+        within=call.format if is_shared(call.format, call.schema, call.wire) else None,
+    )
 
 
 def _told(findings: Sequence[Finding]) -> str:

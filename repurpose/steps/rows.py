@@ -36,7 +36,10 @@ def rows_of(format: Format, settled: Settled, stamp: Stamp, ids: Iterator[str]) 
         assert settled.error is not None  # noqa: S101 - a settled format has one of the two
         message = _reason(format.label, settled.error) + retries_phrase(settled.attempts)
         return (replace(failed(blank, message, settled.error.kind), id=next(ids)),)
-    return tuple(_done(blank, piece, settled, next(ids)) for piece in settled.finished.pieces)
+    return tuple(
+        _done(_projected(blank, format, piece), piece, settled, next(ids))
+        for piece in settled.finished.pieces
+    )
 
 
 def failed(row: Row, message: str, kind: str) -> Row:
@@ -51,6 +54,9 @@ def failed(row: Row, message: str, kind: str) -> Row:
         content=None,
         measures=None,
         quotes=(),
+        coerced=(),
+        dropped=(),
+        notes=(),
     )
 
 
@@ -75,7 +81,21 @@ def _blank(format: Format, settled: Settled, stamp: Stamp) -> Row:
         coerced=settled.coerced,
         dropped=settled.dropped,
         notes=settled.notes,
+        validated=format.structured,
     )
+
+
+def _projected(blank: Row, format: Format, piece: Piece) -> Row:
+    """`blank` with the piece's declared fields, and the names of the others among the dropped.
+
+    A variant stands under its own name in the data of its envelope, so there it is the variant
+    that was declared, and its fields are the format's business.
+    """
+    if piece.variant != "default":
+        return replace(blank, content=piece.content)
+    fields = {name: piece.content[name] for name in format.declared if name in piece.content}
+    others = tuple(name for name in piece.content if name not in fields)
+    return replace(blank, content=fields, dropped=(*blank.dropped, *others))
 
 
 def _done(blank: Row, piece: Piece, settled: Settled, row_id: str) -> Row:
@@ -86,7 +106,6 @@ def _done(blank: Row, piece: Piece, settled: Settled, row_id: str) -> Row:
         status="done",
         message=f"{blank.label} done{retries_phrase(settled.attempts)}",
         text=piece.text,
-        content=piece.content,
         measures=piece.measures,
         quotes=tuple(quote for quote in settled.quotes if quote.text in piece.text),
     )
