@@ -50,7 +50,8 @@ from repurpose.core.result import FormatResult
 from repurpose.core.source import Source
 from repurpose.core.steering import Steering
 from repurpose.engines.openai import openai_engine
-from repurpose.formats import FORMATS
+from repurpose.formats import FORMATS, declared_format
+from repurpose.formats.base import Format
 from repurpose.ports import Clock, Store
 from repurpose.sources import load_bytes
 from repurpose.steps.job import Job
@@ -101,6 +102,8 @@ def _recordings() -> dict[str, Recording]:
     }
     return {
         **found,
+        "own-meta": Recording("meta", "llamacpp", temperature=0.9),
+        "own-meta-object": Recording("meta", "llamacpp:object", temperature=0.9),
         "german-summary": Recording("summary", "llamacpp", "german"),
         "german-newsletter": Recording("newsletter", "llamacpp:none", "german"),
         "error-context": Recording("summary", "llamacpp", served="small"),
@@ -114,6 +117,18 @@ def _recordings() -> dict[str, Recording]:
 
 RECORDINGS: Mapping[str, Recording] = _recordings()
 """Every cassette by its name."""
+
+
+META: Mapping[str, Any] = {
+    "label": "Meta tags",
+    "prompt": "Write the meta title and description of the page for {title}.",
+    "outputs": [
+        {"name": "title", "type": "string", "required": True, "max_length": 60},
+        {"name": "description", "type": "string", "required": True, "max_length": 155},
+        {"name": "tags", "type": "array", "items": "string", "max_items": 5},
+    ],
+}
+"""A format of a user's own, as it would stand in a settings file."""
 
 
 # --- one conversation, recorded or replayed -------------------------------------------------------
@@ -132,9 +147,13 @@ def source_named(name: str) -> Source:
 
 
 async def converse(
-    recording: Recording, server: str, clock: Clock, store: Store | None = None
+    recording: Recording,
+    server: str,
+    clock: Clock,
+    store: Store | None = None,
+    format: Format | None = None,
 ) -> FormatResult:
-    """The result of a recording's format, through the whole pipeline."""
+    """The result of a recording's format, or of `format`, through the whole pipeline."""
     engine = openai_engine(
         model=MODEL,
         base_url=server + recording.path,
@@ -144,7 +163,7 @@ async def converse(
         clock=clock,
         jitter=lambda: 0.0,
     )
-    job = job_of(recording)
+    job = job_of(recording, format)
     try:
         runner = runner_for(engine, store, SETTINGS, {})
         ran = await runner.run(job.first.source, [job], Steering())
@@ -153,9 +172,12 @@ async def converse(
     return ran.results[recording.format]
 
 
-def job_of(recording: Recording) -> Job:
+def job_of(recording: Recording, format: Format | None = None) -> Job:
     """What is asked for, ready to be run."""
-    job = job_for(recording.format, source_named(recording.source), Steering(), SETTINGS, None)
+    asked = format or (
+        declared_format("meta", **META) if recording.format == "meta" else recording.format
+    )
+    job = job_for(asked, source_named(recording.source), Steering(), SETTINGS, None)
     if not recording.breaks_schema:
         return job
     # No schema of ours is like this, so it is broken behind our own check.

@@ -8,19 +8,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from repurpose.errors import UsageError
 
-__all__ = ["places_in", "render"]
+__all__ = ["EDITOR_PLACES", "SOURCE_PLACES", "places_in", "render"]
 
-_PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+SOURCE_PLACES: Mapping[str, str] = MappingProxyType(
+    {
+        "title": "the title given in the source material",
+        "author": "the author given in the source material",
+        "date": "the date given in the source material",
+        "url": "the address given in the source material",
+    }
+)
+"""Places of a user's prompt that mean a fact of the source, with the words that are put there.
+
+The fact itself is the source's, so it stands in the fenced block and never in a system prompt.
+"""
+
+EDITOR_PLACES = ("language", "audience", "tone")
+"""Places of a user's prompt that are filled with the editor's own wishes."""
+
+_PLACE = re.compile(r"\{([a-z][a-z0-9_-]*+(?:\.[A-Za-z0-9_-]++)*+)\}")
+"""A name, or a dot path that begins with one: `{faq.pairs.0.question}`."""
 
 
 def places_in(template: str) -> tuple[str, ...]:
     """The names of the places in `template`, in order, each once.
 
-    >>> places_in("Write in {language}. {steering} {language}")
-    ('language', 'steering')
+    >>> places_in("Write in {language}. {steering} {language} {faq.pairs.0.question}")
+    ('language', 'steering', 'faq.pairs.0.question')
     """
     return tuple(dict.fromkeys(_PLACE.findall(template)))
 

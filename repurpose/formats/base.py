@@ -10,6 +10,7 @@ from repurpose.checks.quality import EVERY_STRING, Prose
 from repurpose.core.json_types import JsonObject
 from repurpose.core.policy import RetryOverrides
 from repurpose.core.record import Measures
+from repurpose.core.voice import Voice
 from repurpose.platforms import Platform
 from repurpose.text.sentences import Segmenter
 
@@ -26,6 +27,8 @@ class FinishContext:
     """The platforms to write for, by name, in the order wanted."""
     segmenter: Segmenter | None = None
     """What finds sentence ends; None for the default."""
+    voice: Voice | None = None
+    """Whose words are banned, whose names are spelled how, and what stands under each text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ class Finished:
     pieces: tuple[Piece, ...]
     notes: tuple[str, ...] = ()
     """What was changed, one line each, for an editor: `12 pairs, the first 10 kept`."""
+    disclosed: bool = False
+    """Whether the texts have the voice's disclaimer already; else it is put under each."""
 
 
 Finish = Callable[[JsonObject, FinishContext], Finished]
@@ -80,3 +85,13 @@ class Format:
     """What happens to undeclared keys of an answer."""
     output_tokens: int | None = None
     """The output budget of its calls in tokens; None leaves it to the server."""
+    coerce: bool = True
+    """Whether a numeric text may stand for a declared number, where nothing is lost by it."""
+    structured: bool = True
+    """Whether an answer has to be JSON of the schema. If not, the reply is the text, unchecked."""
+    templated: bool = False
+    """Whether `task` has the named places of `repurpose.core.template` and earlier results."""
+    needs: tuple[str, ...] = ()
+    """Earlier results that the task speaks of, as dot paths: `faq.pairs.0.question`."""
+    rules: JsonObject = field(default_factory=dict)
+    """What else decides what becomes of an answer; part of the idempotency key."""

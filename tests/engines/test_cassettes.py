@@ -20,6 +20,7 @@ from record_cassettes import (
     FOLDER,
     KEPT_HEADERS,
     KEY,
+    META,
     NOWHERE,
     RECORDINGS,
     ask_the_same,
@@ -29,6 +30,7 @@ from record_cassettes import (
 from vcr.request import Request
 
 from repurpose.core.result import FormatResult
+from repurpose.formats import known_formats
 from repurpose.ports import Store
 
 FILES = sorted(FOLDER.glob("*.yaml"))
@@ -74,6 +76,9 @@ OUTCOMES = {
     "social-none": Outcome(2, "invalid_answer", NO_JSON),
     "newsletter-none": Outcome(2, "cut_short", CUT),
     "german-newsletter": Outcome(2, "invalid_answer", NO_JSON),
+    # A format of a user's own goes the same way.
+    "own-meta": Outcome(2),
+    "own-meta-object": Outcome(2, "invalid_answer", "title: is required but missing"),
     # What the server itself refuses, once and for all, or for the moment.
     "error-context": Outcome(1, "never_started", "the text is too long for smollm2"),
     "error-schema": Outcome(1, "never_started", "(status 400, type invalid_request_error)"),
@@ -82,6 +87,39 @@ OUTCOMES = {
     "error-path": Outcome(1, "never_started", "or no chat completions at this address"),
     "error-loading": Outcome(2, "unusable", "repeats one sentence", requests=4),
 }
+
+
+META_SCHEMA = {
+    "title": "Meta tags",
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "maxLength": 60},
+        "description": {"type": "string", "maxLength": 155},
+        "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 5},
+    },
+    "required": ["title", "description"],
+    "additionalProperties": False,
+}
+
+
+def test_a_format_of_files_is_answered_like_the_same_one_of_a_table(
+    tmp_path: Path, clock: Any
+) -> None:
+    for name, text in {
+        "prompts/meta.md": META["prompt"],
+        "schemas/meta.schema.json": json.dumps(META_SCHEMA),
+    }.items():
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    of_files = known_formats(tmp_path).named("meta")
+    with cassette("own-meta"):
+        asked = converse(RECORDINGS["own-meta"], NOWHERE, clock, format=of_files)
+        result = asyncio.run(asked)
+    of_table, _ = replayed("own-meta", clock)
+    assert result.done
+    assert result.rows[0].text == of_table.rows[0].text
+    assert result.envelope == of_table.envelope
+    assert len(result.envelope.data["title"]) <= 60
 
 
 def replayed(name: str, clock: Any, store: Store | None = None) -> tuple[FormatResult, int]:
