@@ -1,8 +1,13 @@
-"""What the editor wishes for: language, audience and tone. Trusted, so it may stand in a prompt."""
+"""What the editor wishes for: language, audience, tone, voice. Trusted, but for a voice's samples.
+
+So all of it may stand in a system prompt, and samples go to the user prompt.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from repurpose.core.voice import Voice
 
 __all__ = ["Steering"]
 
@@ -17,8 +22,17 @@ class Steering:
     """Who reads it, in the editor's words: `CFOs of mid-sized firms`."""
     tone: str | None = None
     """How it should sound: `dry, exact`."""
+    voice: Voice | None = None
+    """Banned words, names and samples. Its audience and tone count where those above are set to
+    them, since flags may say otherwise."""
 
     def lines(self) -> str:
-        """Audience and tone as prompt lines, or an empty text where neither is given."""
+        """The wishes as prompt lines, or an empty text where there are none."""
         wishes = (("Write for these readers", self.audience), ("Tone", self.tone))
-        return "\n".join(f"{name}: {' '.join(wish.split())}" for name, wish in wishes if wish)
+        told = [f"{name}: {' '.join(wish.split())}" for name, wish in wishes if wish]
+        return "\n".join([*told, *(self.voice.lines() if self.voice else ())])
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        """Texts that show the style."""
+        return self.voice.samples if self.voice else ()

@@ -1,7 +1,4 @@
-"""Settings: what flags and the environment say, checked and with defaults.
-
-Secrets come from the environment only and never appear in a representation or a message.
-"""
+"""Everything that decides how sources are turned into texts, as one checked value."""
 
 from __future__ import annotations
 
@@ -9,14 +6,21 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import platformdirs
 
+from repurpose.core.policy import OnFailure, RetryPolicy
+from repurpose.core.profile import CACHE_WISHES, CacheWish
+from repurpose.core.voice import Voice
 from repurpose.engines._instructor_providers import PROVIDERS, provider_of
 from repurpose.errors import UsageError
 from repurpose.text.language import well_formed
 
-__all__ = ["LOCAL", "REQUEST_SECONDS", "Settings", "default_database", "from_environment"]
+if TYPE_CHECKING:  # the table of prices is read only where a user has own ones
+    from repurpose.prices import Price
+
+__all__ = ["LOCAL", "REQUEST_SECONDS", "Settings", "default_database"]
 
 LOCAL = "local:"
 """How a model begins that is a file on this machine; its path follows."""
@@ -42,24 +46,85 @@ class Settings:
     """Where the key is looked for, to be named in messages."""
     language: str | None = None
     audience: str | None = None
+    """Who reads it; the voice's, where nobody says otherwise."""
     tone: str | None = None
+    voice: Voice | None = None
+    """Whose words are banned, names spelled, disclaimer appended and samples shown."""
     max_attempts: int | None = None
+    """What a flag says; over the formats' own policies and over `retry`."""
+    retry: RetryPolicy = field(default=RetryPolicy())
+    """What file and environment say, over our defaults; a format's own settings are over it."""
+    on_failure: OnFailure = "skip"
+    """What becomes of the other formats of a source where one fails."""
     output_tokens: int | None = None
     timeout: float = REQUEST_SECONDS
     """Seconds that one request may take in all."""
     temperature: float | None = None
     context_tokens: int | None = None
-    """The context that a model in this process is loaded with; None leaves it to the engine."""
+    """How many tokens the model takes, prompt and reply together; None goes by what is known. A
+    model in this process is loaded with it."""
+    no_brief: bool = False
+    """Whether a source that does not fit is refused, and not read in parts."""
+    cache: CacheWish = "auto"
+    """Whether calls for one source begin alike, for a server's cache: where that is known to help,
+    `off` never, `on` also where nothing is known of the server."""
     concurrency: int = 4
     segmenter: str = "sentencex"
+    platforms: tuple[str, ...] = ()
+    """Where social posts are for, each perhaps with an option or a limit: `x=premium`; empty means
+    LinkedIn, X and Instagram."""
+    thread: bool = False
+    """Whether platforms that have threads get one."""
+    variants: int = 1
+    """How many posts each platform gets to choose from."""
+    limits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Rules of platforms that are not those of the table: `{"mastodon": {"limit": 1000}}`."""
+    formats: tuple[str, ...] | None = None
+    """Which formats are made, by name; None means all built-in ones."""
+    formats_dir: Path | None = None
+    """A folder of the user's own formats."""
+    declared: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """Formats that the settings file declares: its tables `[formats.NAME]`, as they stand."""
+    folder: Path | None = None
+    """The settings file's folder, from which paths in `declared` are seen."""
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    """The user's own prices, by model."""
+    endpoints: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """The tables `[endpoints.NAME]`, as they stand."""
+    composites: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """The tables `[composites.NAME]`, as they stand."""
+    follow: bool = False
+    """Whether what a feed in a file points to is fetched."""
+    entries: int | None = None
+    """The most entries of a feed or sitemap."""
+    allow_private: bool = False
+    """Whether private addresses may be fetched from."""
+    proxy: str | None = field(default=None, repr=False)
+    """Pages are fetched through it; it may hold a password."""
+    max_cost: float | None = None
+    """The most US dollars that one command may spend."""
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    """The most tokens of one command, prompts and replies together."""
+    rpm: float | None = None
+    """The most requests a minute; None goes by what the server says."""
+    tpm: float | None = None
+    """The most tokens a minute; likewise."""
 
     def __post_init__(self) -> None:
         _refuse_bad_numbers(self)
+        if self.cache not in CACHE_WISHES:
+            raise UsageError(f"--cache is auto, off or on, not {self.cache[:40]!r}")
         if self.language is not None and not well_formed(self.language):
             raise UsageError(
                 f"--language {self.language!r} is no language code",
                 hint="give a code such as de, pt-BR or zh-Hans",
             )
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether anything bounds what a command may spend in all."""
+        return (self.max_cost, self.max_calls, self.max_tokens) != (None, None, None)
 
     @property
     def chosen_engine(self) -> str:
@@ -109,41 +174,6 @@ class Settings:
         return self
 
 
-def from_environment(environment: Mapping[str, str], **flags: object) -> Settings:
-    """Settings from the environment, with every flag that is not None over it.
-
-    Reads REPURPOSE_DB, REPURPOSE_ENGINE, REPURPOSE_MODEL, REPURPOSE_PROFILE, REPURPOSE_BASE_URL
-    with its REPURPOSE_API_KEY, OPENAI_BASE_URL with its OPENAI_API_KEY, and for a model of another
-    provider that provider's own variable. A key goes only to the address of the same family:
-    OPENAI_API_KEY is never sent to a server named by --base-url, nor to another provider.
-
-    Raises:
-        UsageError: a value that cannot be used.
-    """
-    own_url = flags.get("base_url") or environment.get("REPURPOSE_BASE_URL")
-    url = own_url or environment.get("OPENAI_BASE_URL") or None
-    model = flags.get("model") or environment.get("REPURPOSE_MODEL") or None
-    variables = ("REPURPOSE_API_KEY",) if own_url else _key_variables(model, url)
-    key_variable = next((name for name in variables if environment.get(name)), variables[0])
-    found: dict[str, object] = {
-        "database": Path(environment.get("REPURPOSE_DB") or default_database()),
-        "engine": environment.get("REPURPOSE_ENGINE") or None,
-        "model": model,
-        "profile": environment.get("REPURPOSE_PROFILE") or None,
-        "base_url": url,
-        "api_key": environment.get(key_variable) or None,
-        "key_variable": key_variable,
-    }
-    found.update({name: value for name, value in flags.items() if value is not None})
-    return Settings(**found)  # type: ignore[arg-type]  # __post_init__ checks the values
-
-
-def _key_variables(model: object, url: object) -> tuple[str, ...]:
-    """Where the key may stand; OPENAI_API_KEY unless the model is another provider's."""
-    named = provider_of(model) if isinstance(model, str) and not url else None
-    return named[0].keys or ("REPURPOSE_API_KEY",) if named else ("OPENAI_API_KEY",)
-
-
 def default_database() -> Path:
     """Where this system keeps a user's own data: `repurpose/repurpose.db` in that folder."""
     return platformdirs.user_data_path("repurpose", appauthor=False) / "repurpose.db"
@@ -161,3 +191,16 @@ def _refuse_bad_numbers(settings: Settings) -> None:
         raise UsageError(f"--context-tokens {settings.context_tokens} is not at least 1")
     if settings.output_tokens is not None and settings.output_tokens < 1:
         raise UsageError(f"--max-output-tokens {settings.output_tokens} is not at least 1")
+    _refuse_bad_limits(settings)
+
+
+def _refuse_bad_limits(settings: Settings) -> None:
+    """Raise UsageError for a limit within which nothing could be done."""
+    for flag in ("max_cost", "rpm", "tpm"):
+        number: float | None = getattr(settings, flag)
+        if number is not None and not 0 < number < math.inf:
+            raise UsageError(f"--{flag.replace('_', '-')} {number} is no number above 0")
+    for flag in ("max_calls", "max_tokens"):
+        count: int | None = getattr(settings, flag)
+        if count is not None and count < 1:
+            raise UsageError(f"--{flag.replace('_', '-')} {count} is not at least 1")
