@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from repurpose.api.adapters import load, open_store
+    from repurpose.api.adapters import open_store
     from repurpose.api.generators import (
         FaqGenerator,
         Generator,
@@ -25,14 +25,25 @@ if TYPE_CHECKING:
         SocialGenerator,
         SummaryGenerator,
     )
+    from repurpose.api.inspecting import inspect_source
+    from repurpose.api.loading import Loaded, LoadOptions, load, load_all
     from repurpose.api.replaying import replay
     from repurpose.api.runs import arun, run
+    from repurpose.api.validating import validate
+    from repurpose.config import Settings, read_settings
     from repurpose.core.call import Call, Reply, Usage
     from repurpose.core.envelope import Envelope
+    from repurpose.core.finding import Validation
+    from repurpose.core.outputs import aggregate, flattened, resolve, source_envelope
+    from repurpose.core.paths import MISSING
     from repurpose.core.policy import RetryPolicy
-    from repurpose.core.result import FormatResult, RunResult
+    from repurpose.core.result import FormatResult, RunResult, outputs_of
     from repurpose.core.source import Source
+    from repurpose.core.voice import Voice
     from repurpose.errors import RepurposeError
+    from repurpose.fetching.web import Web
+    from repurpose.formats import Formats, declared_format, formats_in, known_formats
+    from repurpose.formats.base import Format
     from repurpose.ports import Engine
 
 __version__ = "0.1.0"
@@ -42,49 +53,91 @@ _HOMES = {
     "Engine": "repurpose.ports",
     "Envelope": "repurpose.core.envelope",
     "FaqGenerator": "repurpose.api.generators",
+    "Format": "repurpose.formats.base",
     "FormatResult": "repurpose.core.result",
+    "Formats": "repurpose.formats",
     "Generator": "repurpose.api.generators",
+    "LoadOptions": "repurpose.api.loading",
+    "Loaded": "repurpose.api.loading",
+    "MISSING": "repurpose.core.paths",
     "NewsletterGenerator": "repurpose.api.generators",
     "Reply": "repurpose.core.call",
     "RepurposeError": "repurpose.errors",
     "Result": "repurpose.api.generators",
     "RetryPolicy": "repurpose.core.policy",
     "RunResult": "repurpose.core.result",
+    "Settings": "repurpose.config",
     "SocialGenerator": "repurpose.api.generators",
     "Source": "repurpose.core.source",
     "SummaryGenerator": "repurpose.api.generators",
     "Usage": "repurpose.core.call",
+    "Validation": "repurpose.core.finding",
+    "Voice": "repurpose.core.voice",
+    "Web": "repurpose.fetching.web",
+    "aggregate": "repurpose.core.outputs",
     "arun": "repurpose.api.runs",
-    "load": "repurpose.api.adapters",
+    "declared_format": "repurpose.formats",
+    "flattened": "repurpose.core.outputs",
+    "formats_in": "repurpose.formats",
+    "inspect_source": "repurpose.api.inspecting",
+    "known_formats": "repurpose.formats",
+    "load": "repurpose.api.loading",
+    "load_all": "repurpose.api.loading",
     "open_store": "repurpose.api.adapters",
+    "outputs_of": "repurpose.core.result",
+    "read_settings": "repurpose.config",
     "replay": "repurpose.api.replaying",
+    "resolve": "repurpose.core.outputs",
     "run": "repurpose.api.runs",
+    "source_envelope": "repurpose.core.outputs",
+    "validate": "repurpose.api.validating",
 }
 """Where each public name lives."""
 
 __all__ = [
+    "MISSING",
     "Call",
     "Engine",
     "Envelope",
     "FaqGenerator",
+    "Format",
     "FormatResult",
+    "Formats",
     "Generator",
+    "LoadOptions",
+    "Loaded",
     "NewsletterGenerator",
     "Reply",
     "RepurposeError",
     "Result",
     "RetryPolicy",
     "RunResult",
+    "Settings",
     "SocialGenerator",
     "Source",
     "SummaryGenerator",
     "Usage",
+    "Validation",
+    "Voice",
+    "Web",
     "__version__",
+    "aggregate",
     "arun",
+    "declared_format",
+    "flattened",
+    "formats_in",
+    "inspect_source",
+    "known_formats",
     "load",
+    "load_all",
     "open_store",
+    "outputs_of",
+    "read_settings",
     "replay",
+    "resolve",
     "run",
+    "source_envelope",
+    "validate",
 ]
 
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import itertools
 import secrets
-import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 from repurpose.config import LOCAL, REQUEST_SECONDS, Settings
-from repurpose.core.source import Source
 from repurpose.core.table import member
 from repurpose.engines import ENGINES
 from repurpose.errors import UsageError
 from repurpose.exports import EXPORTS
-from repurpose.ports import Engine, Store
-from repurpose.sources import load_bytes, load_path
+from repurpose.ports import BatchStore, Engine, Store
 from repurpose.stores import STORES
 
-__all__ = ["SystemClock", "engine_for", "exported", "load", "new_id", "open_store"]
+__all__ = ["SystemClock", "engine_for", "exported", "new_id", "open_store"]
 
 
 class SystemClock:
@@ -53,28 +50,13 @@ def new_id() -> str:
     return f"{moment:011x}{next(_counter) % 256:02x}{secrets.token_hex(3)}"
 
 
-def load(origin: str | Path | bytes, *, kind: str | None = None) -> Source:
-    """The source at a path, on standard input (`-`), or in `bytes`.
-
-    `kind` is markdown, text or html; None finds it out by name and content.
-
-    Raises:
-        SourceError: it cannot be read; the reason says whether it is empty, binary, missing.
-    """
-    if isinstance(origin, bytes):
-        return load_bytes(origin, "bytes", kind)
-    if str(origin) == "-":
-        return load_bytes(sys.stdin.buffer.read(), "-", kind)
-    return load_path(Path(origin), kind)
-
-
-def open_store(database: str | Path) -> Store:
+def open_store(database: str | Path) -> BatchStore:
     """The store in this SQLite file, made where there is none yet.
 
     Raises:
         StoreError: it cannot be opened.
     """
-    opened: Store = member(STORES["sqlite"])(database)
+    opened: BatchStore = member(STORES["sqlite"])(database)
     return opened
 
 
@@ -97,6 +79,8 @@ def engine_for(settings: Settings) -> Engine:
                 timeout=ready.timeout,
                 temperature=ready.temperature,
                 profile=ready.profile,
+                rpm=ready.rpm,
+                tpm=ready.tpm,
                 clock=SystemClock(),
             )
         case "instructor":
@@ -107,6 +91,8 @@ def engine_for(settings: Settings) -> Engine:
                 timeout=settings.timeout,
                 temperature=settings.temperature,
                 profile=settings.profile,
+                rpm=settings.rpm,
+                tpm=settings.tpm,
                 clock=SystemClock(),
             )
         case "local":

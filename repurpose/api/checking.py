@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from repurpose.api.adapters import open_store
@@ -13,28 +14,54 @@ from repurpose.core.finding import Finding
 from repurpose.core.source import Source
 from repurpose.core.steering import Steering
 from repurpose.errors import RepurposeError
-from repurpose.formats import FORMATS
+from repurpose.formats import FORMATS, Formats, needed_by, ordered
+from repurpose.formats.base import Format
 from repurpose.schema.wire import check_strict
 from repurpose.steps.request import repair_call
 
 __all__ = ["checked"]
 
 
-def checked(database: str | Path | None = None) -> Iterator[tuple[str, str | None]]:
-    """Each thing that a run needs, with what is wrong with it, or None."""
-    for name in FORMATS:
-        yield f"format {name}", _fault(lambda name=name: _checked_format(name))  # type: ignore[misc]  # the default binds the loop's value
+def checked(
+    database: str | Path | None = None, known: Formats | None = None
+) -> Iterator[tuple[str, str | None]]:
+    """Each thing that a run needs, with what is wrong with it, or None.
+
+    Formats are all that `known` knows: the built-in ones, the user's own, and those that packages
+    offer; whatever is wrong with one of them is told on its line.
+    """
+    known = known or Formats()
+    for name in known.names():
+        yield f"format {name}", _fault(partial(_checked_format, name, known))
     settings = from_environment(os.environ, database=database)
     yield f"database {settings.database}", _fault(lambda: open_store(settings.database).close())
 
 
-def _checked_format(name: str) -> None:
+def _checked_format(name: str, known: Formats) -> None:
     """Raise what would stop a run of this format before its first call."""
     example = Source(text="One sentence.", origin="example", kind="text")
-    job = job_for(name, example, Steering(), Settings(database=Path(os.devnull)), None)
-    check_strict(job.first.wire)
+    format = name if name in FORMATS else known.named(name)
+    job = job_for(format, example, Steering(), Settings(database=Path(os.devnull)), None)
+    if job.refused is not None:
+        raise job.refused
+    ordered(_with_needed(job.format, known))
+    if not job.format.structured:
+        return
+    check_strict(job.first.wire, name)
     finding = Finding("parse", "", "not a JSON object")
     repair_call(job.first, attempt=2, findings=[finding], rejected="", output_tokens=None)
+
+
+def _with_needed(format: Format, known: Formats) -> tuple[Format, ...]:
+    """The format with all those whose results it reads, directly or not, as far as there are."""
+    found = {format.name: format}
+    waiting = list(needed_by(format))
+    while waiting:
+        name = waiting.pop()
+        if name not in found and name in known.names():
+            found[name] = known.named(name)
+            waiting.extend(needed_by(found[name]))
+    return tuple(found.values())
 
 
 def _fault(act: Callable[[], object]) -> str | None:

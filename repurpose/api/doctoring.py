@@ -18,8 +18,9 @@ from pathlib import Path
 from repurpose import __version__
 from repurpose.api._diagnosis import Diagnosis
 from repurpose.api._endpoint import probed
-from repurpose.api.adapters import SystemClock, load
+from repurpose.api.adapters import SystemClock
 from repurpose.api.checking import checked
+from repurpose.api.loading import load
 from repurpose.api.runs import job_for, runner_for, waited
 from repurpose.config import Settings
 from repurpose.core.result import RunResult
@@ -32,7 +33,7 @@ from repurpose.ports import Engine
 __all__ = ["Diagnosis", "examined"]
 
 _DISTRIBUTION = "repurpose-text"
-_SHOWN = ("openai", "pydantic", "jsonschema", "sqlite-utils", "sentencex", "nltk", "trafilatura")
+_SHOWN = ("aiohttp", "pydantic", "jsonschema", "sqlite-utils", "sentencex", "nltk", "trafilatura")
 """The packages whose versions a report of a fault should name."""
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _EXTRA = re.compile(r"""\bextra *== *['"]([^'"]{1,100})['"]""")

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from repurpose.api.adapters import engine_for, load
-from repurpose.api.runs import job_for, runner_for, steering_for, waited
+from repurpose.api.adapters import engine_for
+from repurpose.api.loading import load
+from repurpose.api.runs import job_for, prepared_for, runner_for, steering_for, waited
 from repurpose.config import Settings
 from repurpose.core.envelope import Envelope, Meta
 from repurpose.core.policy import RetryPolicy
@@ -17,6 +18,7 @@ from repurpose.core.result import FormatResult
 from repurpose.core.source import Source
 from repurpose.errors import RepurposeError
 from repurpose.ports import Engine
+from repurpose.steps.job import Job
 
 if TYPE_CHECKING:  # the formats bring pydantic, and only the one that is used shall
     from repurpose.formats.faq import FaqContent  # noqa: F401 - named as a string below
@@ -94,17 +96,17 @@ class Generator(Generic[ContentT]):
         source = source if isinstance(source, Source) else load(source)
         engine = self.engine or engine_for(self.settings)
         steering = steering_for(engine, self.settings)
-        job = job_for(
-            self.format_name,
-            source,
-            steering,
-            self.settings,
-            self.retry,
-            schema_in_prompt=engine.schema_in_prompt,
-        )
+
+        def jobs_of(whole: Source) -> list[Job]:
+            shown = engine.schema_in_prompt
+            name, settings, retry = self.format_name, self.settings, self.retry
+            return [job_for(name, whole, steering, settings, retry, schema_in_prompt=shown)]
+
         try:
             runner = runner_for(engine, None, self.settings, {})
-            ran = await runner.run(source, [job], steering)
+            jobs = jobs_of(source)
+            prepared = prepared_for(jobs, jobs_of, engine, self.settings, self.retry, runner.report)
+            ran = await runner.run(source, jobs, steering, prepared)
         finally:
             if self.engine is None:
                 await engine.close()

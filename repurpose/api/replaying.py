@@ -10,16 +10,21 @@ from pathlib import Path
 
 from repurpose.api.runs import job_for
 from repurpose.config import Settings
+from repurpose.core.call import Call
 from repurpose.core.finding import Finding
 from repurpose.core.keys import idempotency_key
 from repurpose.core.policy import RetryPolicy
 from repurpose.core.record import CallRecord, Row, Run
 from repurpose.core.steering import Steering
-from repurpose.errors import RepurposeError, Unexpected
+from repurpose.errors import RepurposeError, Unexpected, UsageError
+from repurpose.formats import Formats
+from repurpose.formats.social import asked_for
+from repurpose.platforms import platform_chosen
 from repurpose.ports import Store
-from repurpose.schema.answer import Rejected, read_answer
+from repurpose.schema.answer import Rejected
+from repurpose.steps.briefs import BRIEF
 from repurpose.steps.job import Job
-from repurpose.steps.repair import Settled, converse
+from repurpose.steps.repair import Settled, converse, read_reply
 from repurpose.steps.rows import Stamp, rows_of
 
 __all__ = ["Replayed", "replay"]
@@ -50,13 +55,15 @@ class Replayed:
         return all(row.status == "done" for row in self.rows)
 
 
-def replay(store: Store, call_id: str, *, settings: Settings | None = None) -> Replayed:
+def replay(
+    store: Store, call_id: str, *, settings: Settings | None = None, known: Formats | None = None
+) -> Replayed:
     """What the stored reply of one call comes to by today's rules.
 
     Intake, coercion, validation and post-validation are those of a run, for the format that has
-    the call's format's name today. No call is made and nothing is stored. `settings` give the
-    segmenter; language comes from the call's run. Deterministic: the same reply and rules give
-    the same rows.
+    the call's format's name today, looked up in `known`. No call is made and nothing is stored.
+    `settings` give the segmenter; language comes from the call's run. Deterministic: the same
+    reply and rules give the same rows.
 
     Raises:
         UsageError: no call or more than one has this id or begins with it, or the format is not
@@ -64,10 +71,17 @@ def replay(store: Store, call_id: str, *, settings: Settings | None = None) -> R
         StoreError: the database cannot be read.
     """
     record = store.call(call_id)
+    if record.call.format == BRIEF:
+        raise UsageError(
+            "this call read a part of a long source",
+            hint="replay the calls of the formats that were made from it",
+        )
     run = store.run(record.run_id)
     steering = Steering(run.language, run.audience, run.tone)
     settings = settings or Settings(database=Path(os.devnull))
-    job = job_for(record.call.format, record.call.source, steering, settings, None)
+    settings = _as_asked(settings, record.call)
+    source = record.call.source
+    job = job_for(record.call.format, source, steering, settings, None, known=known)
     calls = store.calls(run.id)
     settled = _settled(job, record, calls)
     rows = rows_of(job.format, settled, _stamp(record, job), itertools.repeat(""))
@@ -82,6 +96,16 @@ def replay(store: Store, call_id: str, *, settings: Settings | None = None) -> R
     )
 
 
+def _as_asked(settings: Settings, call: Call) -> Settings:
+    """The settings with the posts that the call asked for; options of platforms stay as given."""
+    if call.format != "social":
+        return settings
+    names, threads, variants = asked_for(call.schema)
+    given = {platform_chosen(each).name: each for each in settings.platforms}
+    platforms = tuple(given.get(name, name) for name in names)
+    return replace(settings, platforms=platforms, thread=threads, variants=variants)
+
+
 def _settled(job: Job, record: CallRecord, calls: Sequence[CallRecord]) -> Settled:
     """How the conversation would end if this reply were its last."""
     if record.reply is None:
@@ -89,7 +113,8 @@ def _settled(job: Job, record: CallRecord, calls: Sequence[CallRecord]) -> Settl
         return Settled(record.call.attempt, error=Unexpected(f"no reply is stored: {reason}"))
     # A repair's answer is judged by the instructions that it shares with the first call.
     firsts = [each.call for each in calls if _is_first(each, job)]
-    asked = replace(record.call, system=(firsts or [record.call])[0].system)
+    first = (firsts or [record.call])[0]
+    asked = replace(record.call, system=first.system, user=first.user, task_from=first.task_from)
     last = RetryPolicy(max_attempts=1)
     conversation = converse(job.format, asked, job.validator, last, job.context)
     next(conversation)
@@ -116,9 +141,7 @@ def _findings(job: Job, record: CallRecord, settled: Settled) -> tuple[Finding, 
     """All findings, of which a row's message names the first few."""
     if settled.finished is not None or record.reply is None or record.reply.finish != "stop":
         return ()
-    read = read_answer(
-        record.reply.text, job.validator, reasoning=record.reply.reasoning, extra=job.format.extra
-    )
+    read = read_reply(job.format, job.validator, record.reply, record.call)
     if isinstance(read, Rejected):
         return read.findings
     return (Finding("unusable", "", settled.error.message if settled.error else ""),)
@@ -169,7 +192,7 @@ def _remarks(
     job: Job, record: CallRecord, stored: Sequence[Row], calls: Sequence[CallRecord], run: Run
 ) -> Iterator[str]:
     name = job.format.name
-    if record.call.schema != job.format.schema:
+    if record.call.schema != job.first.schema:
         yield f"the schema of {name} has changed since"
     if not stored:
         yield f"run {run.id} holds no row of {name} to compare with"
@@ -190,9 +213,12 @@ def _changed_rules(job: Job, calls: Sequence[CallRecord], key: str) -> str | Non
     The key covers the format's version and what post-validation was told, and neither is stored
     in another way; so the versions until today's are tried.
     """
-    firsts = [each.key for each in calls if _is_first(each, job)]
+    asked = [each for each in calls if _is_first(each, job)]
+    firsts = [each.key for each in asked if not each.call.task_from]
     if not firsts:
-        return None  # its first reply came from an earlier run
+        # Its first reply came from an earlier run, or the rows are known by a call that was laid
+        # out in another way than the one that was sent.
+        return None
 
     def is_key_of(version: int) -> bool:
         return any(
@@ -206,4 +232,4 @@ def _changed_rules(job: Job, calls: Sequence[CallRecord], key: str) -> str | Non
     older = next((version for version in range(1, today) if is_key_of(version)), None)
     if older is not None:
         return f"{job.format.name} had version {older} when the rows were stored; it is {today} now"
-    return "the format's version, a platform's limit or the segmenter has changed since"
+    return "the format's version, a platform's limit, the voice or the segmenter has changed since"

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 
 import click
 
-from repurpose.core.progress import CallStarted, FormatEnded, FormatStarted, Progress
+from repurpose.core.progress import (
+    BriefEnded,
+    BriefPlanned,
+    CallStarted,
+    ContextUnknown,
+    FormatEnded,
+    FormatStarted,
+    Progress,
+)
 
 __all__ = ["Line", "line_for", "shown"]
 
@@ -32,6 +40,8 @@ def line_for(progress: Progress) -> Line:
     match progress:
         case FormatStarted(label=label):
             return Line(label, "started", "working")
+        case CallStarted(format=BriefEnded.format, label=label, attempt=1):
+            return Line(label, "reading", "working")
         case CallStarted(label=label, attempt=1):
             return Line(label, "writing", "working")
         case CallStarted(label=label, attempt=attempt):
@@ -41,14 +51,50 @@ def line_for(progress: Progress) -> Line:
         case FormatEnded(label=label, status=status, message=message, elapsed_ms=elapsed_ms):
             said = message.removeprefix(f"{label} ")
             return Line(label, f"{said}, {elapsed_ms / 1000:.1f} s", status)
+        case ContextUnknown(label=label, tokens=tokens):
+            return Line(label, _context_phrase(tokens), "done")
+        case BriefPlanned(label=label):
+            return Line(label, _plan_phrase(progress), "done")
+        case BriefEnded(label=label, status=status, message=message, elapsed_ms=elapsed_ms):
+            return Line(label, f"{message}, {elapsed_ms / 1000:.1f} s", status)
+
+
+def _context_phrase(tokens: int) -> str:
+    return (
+        f"about {_rounded(tokens)} tokens; how many the model takes is not known, so it is sent"
+        " whole (--context-tokens N has it read in parts)"
+    )
+
+
+def _plan_phrase(plan: BriefPlanned) -> str:
+    size = f"about {_rounded(plan.tokens)} tokens, the model takes {plan.context:,}"
+    parts = "1 part is" if plan.parts == 1 else f"{plan.parts} parts are"
+    if plan.known == plan.parts:
+        return f"{size}: {parts} read already"
+    before = f", {plan.known} of them already" if plan.known else ""
+    calls = "1 call" if plan.calls == 1 else f"{plan.calls} calls"
+    tokens = _rounded(plan.call_tokens)
+    return f"{size}: {parts} read first{before} ({calls}, about {tokens} tokens)"
+
+
+def _rounded(count: int) -> str:
+    """An estimate without digits that it does not have.
+
+    >>> _rounded(388_135), _rounded(5_468)
+    ('388,000', '5,470')
+    """
+    return f"{round(count, 3 - len(str(count))):,}"
 
 
 @contextmanager
-def shown(*, quiet: bool = False) -> Iterator[Callable[[Progress], None]]:
-    """A function to report progress to, shown as fits where standard error goes."""
+def shown(*, quiet: bool = False, steady: bool = False) -> Iterator[Callable[[Progress], None]]:
+    """A function to report progress to, shown as fits where standard error goes.
+
+    With `steady`, on a terminal too as lines that stay as they are.
+    """
     if quiet:
         yield lambda _: None
-    elif sys.stderr.isatty():
+    elif sys.stderr.isatty() and not steady:
         with _live() as report:
             yield report
     else:
@@ -81,7 +127,13 @@ def _live() -> Iterator[Callable[[Progress], None]]:
             drawn.add_row(marks.get(line.state, spinner), line.label, Text(line.text))
         return drawn
 
-    with Live(get_renderable=grid, console=Console(stderr=True), refresh_per_second=8) as live:
+    # Standard output stays what it is: rich would send it to the terminal, away from a pipe.
+    with Live(
+        get_renderable=grid,
+        console=Console(stderr=True),
+        refresh_per_second=8,
+        redirect_stdout=False,
+    ) as live:
 
         def report(progress: Progress) -> None:
             lines[progress.format] = line_for(progress)

@@ -8,8 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from repurpose.core.call import Usage
+from repurpose.core.envelope import Meta, retries_phrase
+from repurpose.core.outputs import source_envelope
 from repurpose.core.record import CallRecord, Measures, Row
 from repurpose.core.result import FormatResult, Total, TotalUsage
+from repurpose.errors import SourceError
 
 __all__ = [
     "call_object",
@@ -18,6 +21,7 @@ __all__ = [
     "json_line",
     "measures_phrase",
     "prompts_text",
+    "refused_object",
     "result_object",
     "row_object",
     "row_text",
@@ -30,6 +34,7 @@ _UNIT_WORDS = {
     "utf16": "characters",
     "x_weighted": "weighted characters",
     "graphemes": "graphemes",
+    "mastodon": "characters",
     "utf8_bytes": "bytes",
 }
 
@@ -40,7 +45,10 @@ def row_text(row: Row) -> str:
     if row.status == "failed":
         return f"# {name} failed\n\n{row.message}\n"
     facts = [measures_phrase(row.measures)] if row.measures else []
-    return f"# {name} ({'; '.join([*facts, row.provenance])})\n\n{row.text}\n"
+    if row.attempts > 1:
+        facts.append(retries_phrase(row.attempts).strip(" ()"))
+    unchecked = [] if row.validated else ["not validated"]
+    return f"# {name} ({'; '.join([*facts, row.provenance, *unchecked])})\n\n{row.text}\n"
 
 
 def measures_phrase(measures: Measures) -> str:
@@ -69,6 +77,18 @@ def result_object(result: FormatResult) -> dict[str, object]:
     }
 
 
+def refused_object(error: SourceError) -> dict[str, object]:
+    """The same for a source that cannot be read: the failure of loading it, and no rows."""
+    meta = Meta(run_id=None, attempts=0, elapsed_ms=0, provenance="")
+    return {
+        "format": "source",
+        "label": "Source",
+        "envelope": source_envelope(error).to_map(),
+        "meta": asdict(meta) | {"usage": asdict(TotalUsage()), "reason": error.reason},
+        "rows": [],
+    }
+
+
 def row_object(row: Row) -> dict[str, object]:
     """Every stored fact of a row, with its measures and quotes as objects."""
     return asdict(row)
@@ -78,7 +98,7 @@ def usage_phrase(usage: TotalUsage) -> str:
     """What calls took, in words; what is not known is said and never counted as nothing.
 
     >>> usage_phrase(TotalUsage(1, prompt_tokens=Total(1200), cost=Total(0.00048)))
-    '1 calls, 1,200 tokens in, 0 out, US$ 0.000480'
+    '1 call, 1,200 tokens in, 0 out, US$ 0.000480'
     >>> usage_phrase(TotalUsage(4, prompt_tokens=Total(900, 1), cost=Total(0, 4)))
     '4 calls, at least 900 tokens in, 0 out, cost unknown: 4 of 4 calls have no price'
     """
@@ -210,7 +230,6 @@ def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def _variant_label(variant: str) -> str:
-    from repurpose.platforms import PLATFORMS  # a table that is read from a file
+    from repurpose.platforms import variant_label  # of a table that is read from a file
 
-    platform = PLATFORMS.get(variant)
-    return platform.label if platform else variant
+    return variant_label(variant)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from repurpose.api.adapters import open_store
-from repurpose.config import from_environment
-from repurpose.ports import Store
+from repurpose.cli._settings import database_path
+from repurpose.ports import BatchStore
 
 __all__ = ["opened"]
 
 
 @contextmanager
-def opened(database: str | None) -> Iterator[Store]:
-    """The store that `--db` or the environment names, closed afterwards."""
-    store = open_store(from_environment(os.environ, database=database).database)
+def opened(database: str | None) -> Iterator[BatchStore]:
+    """The store that `--db`, the environment or the settings file names, closed afterwards."""
+    store = open_store(database_path(database))
     try:
         yield store
     finally:

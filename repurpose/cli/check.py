@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
 from repurpose.cli import _options
@@ -10,19 +12,29 @@ __all__ = ["command"]
 
 
 @click.command()
+@_options.formats_dir
 @_options.as_json
 @_options.database
 @click.pass_context
-def command(ctx: click.Context, /, *, as_json: bool, database: str | None) -> None:
-    """Check formats, prompts, schemas and the database.
+def command(
+    ctx: click.Context, /, *, formats_dir: str | None, as_json: bool, database: str | None
+) -> None:
+    """Check formats, prompts, schemas, the settings file and the database.
 
-    One line each; exit code 2 where one is at fault.
+    One line each, your own formats included; exit code 2 where one is at fault.
     """
     from repurpose.api.checking import checked
     from repurpose.cli import _render
+    from repurpose.cli._settings import database_path, faults_of_file, formats_of, settings_of
+
+    def found() -> Iterator[tuple[str, str | None]]:
+        faults = faults_of_file()
+        yield from faults
+        if all(fault is None for _, fault in faults):
+            yield from checked(database_path(database), formats_of(settings_of(ctx)))
 
     faulty = False
-    for name, fault in checked(database):
+    for name, fault in found():
         faulty = faulty or fault is not None
         if as_json:
             click.echo(_render.json_line({"name": name, "ok": fault is None, "fault": fault}))

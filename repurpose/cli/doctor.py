@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
 from repurpose.cli import _options
@@ -27,7 +25,7 @@ Examples:
 @_options.as_json
 @_options.database
 @click.pass_context
-def command(ctx: click.Context, /, *, as_json: bool, **flags: object) -> None:
+def command(ctx: click.Context, /, *, as_json: bool, **_: object) -> None:
     """Say what is wrong with the installation or a model's server.
 
     One line each, with what to do about it. Where a model is named, its server is called twice,
@@ -38,10 +36,10 @@ def command(ctx: click.Context, /, *, as_json: bool, **flags: object) -> None:
 
     from repurpose.api.doctoring import examined
     from repurpose.cli._render import json_line
-    from repurpose.config import from_environment
+    from repurpose.cli._settings import settings_of
 
     faulty = False
-    for diagnosis in examined(from_environment(os.environ, **flags)):
+    for diagnosis in examined(settings_of(ctx)):
         faulty = faulty or diagnosis.state == "fault"
         if as_json:
             click.echo(json_line(asdict(diagnosis)))

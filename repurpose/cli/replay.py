@@ -24,6 +24,8 @@ Examples:
 )
 @click.argument("call")
 @click.option("--segmenter", metavar="NAME", help="The run's, where it was not the default.")
+@click.option("--voice", metavar="NAME", help="The run's voice, where it had one.")
+@_options.formats_dir
 @_options.as_json
 @_options.database
 @click.pass_context
@@ -32,9 +34,9 @@ def command(
     /,
     *,
     call: str,
-    segmenter: str | None,
     as_json: bool,
     database: str | None,
+    **_: object,
 ) -> None:
     """Check a stored reply again by today's rules, without a call.
 
@@ -42,16 +44,14 @@ def command(
     that come out, or everything that is wrong, and whether that differs from the rows of the
     call's run. Stores nothing. Exit codes: 0 usable, 1 not, 2 no such call.
     """
-    import os
-
     from repurpose.api.replaying import replay
     from repurpose.cli._render import json_line
+    from repurpose.cli._settings import formats_of, settings_of
     from repurpose.cli._stored import opened
-    from repurpose.config import from_environment
 
-    settings = from_environment(os.environ, segmenter=segmenter)
+    settings = settings_of(ctx)
     with opened(database) as store:
-        outcome = replay(store, call, settings=settings)
+        outcome = replay(store, call, settings=settings, known=formats_of(settings))
     if as_json:
         click.echo(json_line(_outcome_object(outcome)))
     else:

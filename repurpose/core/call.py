@@ -22,17 +22,31 @@ class Call:
     system: str
     """Our rules and the editor's wishes; holds nothing that comes from the source."""
     user: str
-    """Introduced, fenced blocks and nothing else."""
+    """Introduced, fenced blocks, and from `task_from` on, where that is set, what is asked for."""
     schema: JsonObject
-    """The full schema, which the answer is validated against."""
+    """The full schema, which the answer is validated against; empty where it is plain text."""
     wire: JsonObject
-    """What a provider is sent: the full schema without the keywords that providers refuse."""
+    """What a provider is sent: the full schema without the keywords that providers refuse.
+
+    Empty where the answer is plain text: then nothing is asked for in JSON. One schema for all
+    formats of a source, where a server counts the schema to the beginning of a prompt.
+    """
     source: Source
     """What the user prompt was made from, for engines that read it themselves."""
     attempt: int = 1
     """1 for the first call of a format, 2 for its first repair."""
     output_tokens: int | None = None
     """The most tokens the reply may have; None leaves it to the server."""
+    shared_until: int = 0
+    """Where in `user` ends what all calls for the source begin with, so that a server's cache
+    finds it again; 0 where they do not begin alike."""
+    task_from: int = 0
+    """Where in `user` the task begins, behind blocks; 0 where it stands in `system`."""
+
+    @property
+    def instructions(self) -> str:
+        """Our words and the editor's, wherever they stand: all of a first call that is no data."""
+        return f"{self.system}\n\n{self.user[self.task_from :]}" if self.task_from else self.system
 
     @property
     def caller(self) -> str:

@@ -26,8 +26,23 @@ class Envelope:
     data: JsonObject = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.status, bool) or self.status not in (200, 400):
+        if not _is_status(self.status):
             raise ValueError(f"an envelope's status is 200 or 400, not {self.status!r}")
+
+    @classmethod
+    def of(cls, status: int, message: str, data: JsonObject) -> Envelope:
+        """The envelope of three parts that came from elsewhere, each checked.
+
+        Raises:
+            ValueError: the status is neither 200 nor 400, the message no text, or the data no
+                object.
+        """
+        if not _is_status(status):
+            raise ValueError(f"an envelope's status is 200 or 400, not {status!r}")
+        envelope = cls.from_object({"status": status, "message": message, "data": data})
+        if envelope is None:
+            raise ValueError("an envelope's message is a text and its data an object")
+        return envelope
 
     @classmethod
     def success(cls, message: str, data: JsonObject, *, declared: Iterable[str]) -> Envelope:
@@ -54,10 +69,19 @@ class Envelope:
             case Envelope():
                 return value
             case {"status": int(status), "message": str(message), "data": Mapping() as data}:
-                known = not isinstance(status, bool) and status in (200, 400)
+                known = _is_status(status)
                 return cls(status, message, data) if known and len(value) == 3 else None  # type: ignore[arg-type]  # narrowed by `known`
             case _:
                 return None
+
+    @classmethod
+    def is_envelope(cls, value: object) -> bool:
+        """Whether `value` is an envelope, as itself or as a map; a look-alike is none."""
+        return cls.from_object(value) is not None
+
+
+def _is_status(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value in (200, 400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +98,21 @@ class Meta:
     """Paths whose numeric text was converted to the declared number."""
     dropped: tuple[str, ...] = ()
     """Undeclared fields that were left out."""
+    missing_required: tuple[str, ...] = ()
+    """Paths of required fields that the last answer lacked; empty unless the format failed for it.
+
+    Known while a run lasts, and not stored: `repurpose replay CALL` finds it out again.
+    """
+    type_mismatched: tuple[str, ...] = ()
+    """Paths where the last answer held another type than declared; as `missing_required`."""
     notes: tuple[str, ...] = ()
     """What was changed after validation, one line each: capped lists, dropped entries, cuts."""
     reused_from: str | None = None
     """The run whose finished rows were reused without a call."""
+    validated: bool = True
+    """Whether the answer had to be of a declared shape; not so for a format without fields."""
+    files: tuple[str, ...] = ()
+    """Files that were written; a run writes none, since exports are made from the store."""
 
 
 def retries_phrase(attempts: int) -> str:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from repurpose.core.envelope import Envelope, EnvelopeStatus
+from repurpose.core.envelope import Envelope
 from repurpose.core.json_types import JsonObject, JsonValue
 from repurpose.core.paths import MISSING, at
+from repurpose.core.source import Source
+from repurpose.errors import SourceError
 
-__all__ = ["aggregate", "flattened", "resolve"]
+__all__ = ["aggregate", "flattened", "resolve", "source_envelope"]
 
 
 def resolve(outputs: Mapping[str, object], path: str) -> object:
@@ -57,6 +59,8 @@ def flattened(outputs: Mapping[str, Envelope]) -> JsonObject:
 def aggregate(outputs: Mapping[str, Envelope]) -> Envelope:
     """All steps as one envelope: data by step, the worst status, and who failed and why.
 
+    A failed step has no entry in the data, so that no empty object is taken for its result.
+
     >>> aggregate({"faq": Envelope.failure("no quota"), "summary": Envelope(200, "done", {"n": 1})})
     Envelope(status=400, message='part failed: [faq] no quota', data={'summary': {'n': 1}})
     """
@@ -64,9 +68,26 @@ def aggregate(outputs: Mapping[str, Envelope]) -> Envelope:
     data: dict[str, JsonValue] = {
         step: one.data for step, one in outputs.items() if step not in failed
     }
-    status: EnvelopeStatus = 400 if failed else 200
     if not failed:
-        count = len(outputs)
-        return Envelope(status, f"{count} format{'' if count == 1 else 's'} done", data)
+        return Envelope(200, "; ".join(one.message for one in outputs.values()), data)
     reasons = "; ".join(f"[{step}] {one.message}" for step, one in failed.items())
-    return Envelope(status, f"part failed: {reasons}", data)
+    return Envelope(400, f"part failed: {reasons}", data)
+
+
+def source_envelope(loaded: Source | SourceError) -> Envelope:
+    """What loading hands on: title, text, language and origin; or why there is no source.
+
+    >>> source_envelope(Source("A text.", "a.md", "markdown")).data["source"]
+    'a.md'
+    """
+    if isinstance(loaded, SourceError):
+        return Envelope.failure(
+            f"{loaded.message} ({loaded.hint})" if loaded.hint else loaded.message
+        )
+    facts: JsonObject = {
+        "title": loaded.title,
+        "text": loaded.text,
+        "language": loaded.language,
+        "source": loaded.origin,
+    }
+    return Envelope(200, "Source loaded", facts)

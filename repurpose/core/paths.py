@@ -29,18 +29,29 @@ def at(value: object, path: str) -> object:
     """What stands at `path` in a JSON value, or `MISSING`.
 
     Parts are joined by dots; a part is a key of an object, or the place of an item in a list,
-    counted from 0. A path into a text or a number finds nothing; the empty path finds `value`.
+    counted from 0. A key that has dots itself is found as well, where no shorter one leads
+    anywhere. A path into a text or a number finds nothing; the empty path finds `value`.
 
     >>> at({"pairs": [{"question": "Why?"}]}, "pairs.0.question")
     'Why?'
+    >>> at({"x.2": {"length": 9}}, "x.2.length")
+    9
     >>> at({"pairs": []}, "pairs.0.question"), at("text", "length")
     (MISSING, MISSING)
     """
-    for part in path.split(".") if path else ():
-        value = _step(value, part)
-        if value is MISSING:
-            return MISSING
-    return value
+    return _within(value, path.split(".")) if path else value
+
+
+def _within(value: object, parts: Sequence[str]) -> object:
+    if not parts:
+        return value
+    widest = len(parts) if isinstance(value, Mapping) else 1
+    for count in range(1, widest + 1):
+        step = _step(value, ".".join(parts[:count]))
+        found = step if step is MISSING else _within(step, parts[count:])
+        if found is not MISSING:
+            return found
+    return MISSING
 
 
 def _step(value: object, part: str) -> object:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from typing import Literal, TypeAlias
 
 from repurpose.core.finding import Finding, FindingKind
 from repurpose.errors import UsageError
 
-__all__ = ["MAX_ATTEMPTS", "RetryOverrides", "RetryPolicy", "attempts_from"]
+__all__ = ["MAX_ATTEMPTS", "OnFailure", "RetryOverrides", "RetryPolicy", "attempts_from"]
+
+OnFailure: TypeAlias = Literal["skip", "abort"]
+"""What a format that ends with status 400 means for the others of its run: they go on without it,
+or those that are not begun yet are not begun."""
 
 MAX_ATTEMPTS = 5
 """More rounds than this were never seen to help, and each is paid."""

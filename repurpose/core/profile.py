@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from repurpose.core.json_types import JsonObject, JsonValue
 from repurpose.errors import UsageError
 
-__all__ = ["SCHEMA_KINDS", "CacheKind", "OutputParameter", "Profile", "SchemaKind"]
+__all__ = [
+    "CACHE_WISHES",
+    "SCHEMA_KINDS",
+    "CacheKind",
+    "CacheWish",
+    "OutputParameter",
+    "Profile",
+    "SchemaKind",
+]
 
 SchemaKind = Literal["strict", "schema", "object", "none"]
 CacheKind = Literal["none", "auto", "breakpoint"]
+CacheWish = Literal["auto", "off", "on"]
 OutputParameter = Literal["max_tokens", "max_completion_tokens"]
 
 SCHEMA_KINDS: tuple[SchemaKind, ...] = ("strict", "schema", "object", "none")
 """From the strongest promise about the shape of an answer to none at all."""
+CACHE_WISHES: tuple[CacheWish, ...] = ("auto", "off", "on")
+"""What a user may say of prompts that begin alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +51,9 @@ class Profile:
     content_parts: bool
     """Whether a message may be a list of parts."""
     cache: CacheKind
-    """How a shared beginning of prompts is found again: never, by itself, or only up to a mark
-    that the caller sets. Nothing is sent for it; it says what cached tokens to expect."""
+    """How a shared beginning of prompts is found again: never or nobody knows, by itself, or up to
+    a mark that the caller sets, under a key of the caller's. It decides how prompts are laid out
+    and changes no answer, so it is no part of any key."""
     output_parameter: OutputParameter
     """The name under which the server takes the most tokens of a reply."""
     source: str
@@ -49,6 +62,11 @@ class Profile:
     """The day on which the source was last read, as an ISO 8601 date."""
     hosts: tuple[str, ...] = ()
     """Patterns of hosts, with or without a port, that this profile is chosen by; `*` is any."""
+    schema_first: bool = False
+    """Whether the server puts the schema before the messages, so that prompts with different
+    schemas never begin alike."""
+    marked_models: tuple[str, ...] = ()
+    """Patterns of models that take a mark; others refuse a request with one."""
     context_tokens: int | None = None
     """The prompt and reply that fit where the user set nothing; None where the model decides."""
     extra_body: JsonObject = field(default_factory=dict)
@@ -75,6 +93,21 @@ class Profile:
             return self
         name = f"{self.name.partition(':')[0]}:{kind}"
         return replace(self, name=name, schema=kind, schema_in_prompt=True)
+
+    @property
+    def needs_one_schema(self) -> bool:
+        """Whether the formats of a source share a beginning only under one and the same schema."""
+        return self.schema_first and self.schema in ("strict", "schema")
+
+    def takes_mark(self, model: str) -> bool:
+        """Whether `model` takes a mark where the shared beginning ends.
+
+        >>> some = Profile("x", "X", "schema", True, True, "auto", "max_tokens", "", "")
+        >>> replace(some, cache="breakpoint", marked_models=("big-[6-9]*",)).takes_mark("big-7")
+        True
+        """
+        known = (fnmatchcase(model, pattern) for pattern in self.marked_models)
+        return self.cache == "breakpoint" and self.content_parts and any(known)
 
     @property
     def parameters(self) -> dict[str, JsonValue]:

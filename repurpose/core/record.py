@@ -19,8 +19,8 @@ CutMode = Literal["none", "sentence", "word"]
 class Measures:
     """How long a text is, and what was done to make it fit.
 
-    `length` and `max_length` are in `unit`: code_points, utf16, utf8_bytes, graphemes or
-    x_weighted. They count the final text, hashtags included.
+    `length` and `max_length` are in `unit`: code_points, utf16, utf8_bytes, graphemes, mastodon or
+    x_weighted. They count the final text, hashtags included; of a thread, its longest post.
     """
 
     length: int
@@ -83,7 +83,7 @@ class Row:
     format: str
     label: str
     variant: str
-    """`default`, or the platform's name where a format yields several."""
+    """`default`, or the platform's name where a format yields several; `x.2` is a second one."""
     status: RowStatus
     message: str
     """`FAQ done (1 retry)`, or the reason of a failure."""
@@ -108,3 +108,5 @@ class Row:
     notes: tuple[str, ...] = ()
     reused_from: str | None = None
     """The run that paid for it, where this row repeats a finished one."""
+    validated: bool = True
+    """Whether an answer had to be of a declared shape; not so for a format without fields."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from repurpose.core.call import Reply
 from repurpose.core.envelope import Envelope, Meta
 from repurpose.core.json_types import JsonObject
+from repurpose.core.outputs import aggregate, flattened, resolve
 from repurpose.core.record import CallRecord, Row, Run, RunStatus
 from repurpose.core.source import Source
 from repurpose.errors import RepurposeError
@@ -18,6 +19,7 @@ __all__ = [
     "Total",
     "TotalUsage",
     "envelope_of",
+    "outputs_of",
     "run_status",
     "total_usage",
 ]
@@ -87,20 +89,37 @@ class RunResult:
     results: Mapping[str, FormatResult]
     usage: TotalUsage = field(default=TotalUsage())
     """What all its calls took, those of a format that was stopped included."""
+    stopped_by: RepurposeError | None = None
+    """Why it was interrupted, where the user did not ask for it: the budget is reached."""
+
+    @property
+    def outputs(self) -> dict[str, Envelope]:
+        """The envelope of each format that was asked for; see `outputs_of`."""
+        made = {name: result.envelope for name, result in self.results.items()}
+        return _complete(self.run, made)
 
     @property
     def envelope(self) -> Envelope:
         """All formats in one: the worst status, failures named, data keyed by format."""
-        failed = [result for result in self.results.values() if not result.done]
-        data = {name: result.envelope.data for name, result in self.results.items()}
-        if not failed:
-            return Envelope(200, "; ".join(r.envelope.message for r in self.results.values()), data)
-        told = "; ".join(f"[{result.format}] {result.envelope.message}" for result in failed)
-        return Envelope(400, f"part failed: {told}", data)
+        return aggregate(self.outputs)
+
+    @property
+    def flat(self) -> JsonObject:
+        """Every field of every format as `{format}__{field}`."""
+        return flattened(self.outputs)
+
+    def at(self, path: str) -> object:
+        """What stands at a dot path such as `faq.pairs.0.question`, or `MISSING`.
+
+        The first part names a format, the rest leads into its data.
+        """
+        return resolve(self.outputs, path)
 
     @property
     def exit_code(self) -> int:
-        """0 all done, 1 some failed, 4 all failed, 130 interrupted."""
+        """0 all done, 1 some failed, 4 all failed, 5 the budget is reached, 130 interrupted."""
+        if self.stopped_by is not None:
+            return self.stopped_by.exit_code
         match self.run.status:
             case "done":
                 return 0
@@ -127,6 +146,24 @@ def envelope_of(rows: Sequence[Row]) -> Envelope:
     return Envelope(
         200, "; ".join([done[0].message, *failed]), contents["default"] if alone else contents
     )
+
+
+def outputs_of(run: Run, rows: Sequence[Row]) -> dict[str, Envelope]:
+    """The envelope of each format that a stored run was asked for, in that order, from its rows.
+
+    A format without rows is a failure too: it was not begun, since another one failed and the run
+    was to stop then, or it was not finished.
+    """
+    by_format: dict[str, list[Row]] = {}
+    for row in rows:
+        by_format.setdefault(row.format, []).append(row)
+    return _complete(run, {name: envelope_of(found) for name, found in by_format.items()})
+
+
+def _complete(run: Run, made: Mapping[str, Envelope]) -> dict[str, Envelope]:
+    stopped = run.status in ("interrupted", "running")
+    lacking = Envelope.failure("not finished" if stopped else "not begun")
+    return {name: made.get(name, lacking) for name in dict.fromkeys((*run.formats, *made))}
 
 
 def run_status(results: Sequence[FormatResult], wanted: int) -> RunStatus:

@@ -42,7 +42,7 @@ def test_how_to_use_a_model_is_said_once_and_not_on_standard_output(
 
 def test_json_lines_are_envelopes_with_meta_and_rows(repurpose: Command, article: Path) -> None:
     done = repurpose("run", article, "--formats", "faq,social", "--json")
-    faq, social = lines(done.stdout)
+    faq, social = sorted(lines(done.stdout), key=lambda line: str(line["format"]))
     assert set(faq) == {"format", "label", "envelope", "meta", "rows"}
     assert set(faq["envelope"]) == {"status", "message", "data"}
     assert faq["envelope"]["status"] == 200

@@ -107,7 +107,7 @@ def test_formats_and_platforms_are_listed_for_people_and_programs(repurpose: Com
     limits = {
         line["name"]: line["limit"] for line in lines(repurpose("platforms", "--json").stdout)
     }
-    assert limits == {"linkedin": 3000, "x": 280, "instagram": 2200}
+    assert (limits["linkedin"], limits["x"], limits["instagram"]) == (3000, 280, 2200)
     assert "280" in repurpose("platforms").stdout
     assert "callToAction" in repurpose("formats").stdout
 

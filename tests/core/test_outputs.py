@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from repurpose.core.envelope import Envelope
-from repurpose.core.outputs import aggregate, flattened, resolve
+from repurpose.core.outputs import aggregate, flattened, resolve, source_envelope
 from repurpose.core.paths import MISSING
+from repurpose.core.source import Source
+from repurpose.errors import SourceError
 
 FAQ = Envelope(200, "FAQ done", {"pairs": [{"question": "Why?"}], "profile": {"name": "Ada"}})
 POST = Envelope(200, "Social posts done", {"x": {"length": 37}, "pairs": "other"})
@@ -65,7 +67,7 @@ def test_a_failed_format_has_no_flat_fields() -> None:
 
 def test_all_done_is_200_with_the_data_by_format() -> None:
     whole = aggregate({"faq": FAQ, "social": POST})
-    assert (whole.status, whole.message) == (200, "2 formats done")
+    assert (whole.status, whole.message) == (200, "FAQ done; Social posts done")
     assert whole.data == {"faq": FAQ.data, "social": POST.data}
 
 
@@ -79,3 +81,27 @@ def test_the_worst_status_wins_and_one_of_three_failed_has_one_bracket() -> None
 def test_all_reasons_are_joined_in_order() -> None:
     whole = aggregate({"faq": BAD, "social": Envelope.failure("down")})
     assert whole.message == "part failed: [faq] FAQ generation error: no quota; [social] down"
+
+
+def test_an_aggregate_is_an_envelope_again() -> None:
+    whole = aggregate({"faq": FAQ, "bad": BAD})
+    assert Envelope.from_object(whole.to_map()) == whole
+
+
+def test_a_loaded_source_is_a_step_with_title_text_language_and_source() -> None:
+    source = Source("A text.", "a.md", "markdown", title="A", language="en")
+    loaded = source_envelope(source)
+    assert (loaded.status, loaded.message) == (200, "Source loaded")
+    assert loaded.data == {"title": "A", "text": "A text.", "language": "en", "source": "a.md"}
+    assert resolve({"source": loaded}, "source.title") == "A"
+
+
+def test_what_a_source_does_not_say_is_null_and_not_guessed() -> None:
+    data = source_envelope(Source("A text.", "-", "text")).data
+    assert (data["title"], data["language"]) == (None, None)
+
+
+def test_a_source_that_cannot_be_read_is_a_failed_step_with_the_reason_and_what_to_do() -> None:
+    error = SourceError("not-found", "a.md: no such file", hint="check the path")
+    assert source_envelope(error) == Envelope.failure("a.md: no such file (check the path)")
+    assert source_envelope(SourceError("empty", "a.md: empty")).message == "a.md: empty"

@@ -47,6 +47,16 @@ def test_a_path_to_nothing_is_missing_and_no_error(path: str) -> None:
     assert at(ANSWER, path) is MISSING
 
 
+def test_a_key_with_dots_is_found_where_no_shorter_one_leads_anywhere() -> None:
+    posts = {"x": {"length": 1}, "x.2": {"length": 2}, "a.b": {"c.d": [0, {"e": 3}]}}
+    assert at(posts, "x.length") == 1
+    assert at(posts, "x.2") == {"length": 2}
+    assert at(posts, "x.2.length") == 2
+    assert at(posts, "a.b.c.d.1.e") == 3
+    assert at(posts, "x.3") is MISSING
+    assert at({"x": {"2": "shorter"}, "x.2": "longer"}, "x.2") == "shorter"
+
+
 def test_a_null_is_not_missing() -> None:
     assert at({"a": None}, "a") is None
     assert at({"a": None}, "a") is not MISSING

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from repurpose.core.envelope import Meta
+from repurpose.core.paths import MISSING
 from repurpose.core.record import Row, Run, RunStatus
-from repurpose.core.result import FormatResult, RunResult, envelope_of, run_status
+from repurpose.core.result import FormatResult, RunResult, envelope_of, outputs_of, run_status
 from repurpose.core.source import Source
 
 ROW = Row(
@@ -87,4 +88,55 @@ def test_one_failure_among_several_makes_the_whole_400_and_names_itself() -> Non
     envelope = RunResult(run, Source("t", "-", "text"), both).envelope
     assert envelope.status == 400
     assert envelope.message == "part failed: [faq] FAQ generation error: no"
-    assert envelope.data["faq"] == {}
+    assert set(envelope.data) == {"summary"}
+
+
+POSTS = tuple(
+    replace(ROW, format="social", label="Social posts", variant=name, content={"text": name})
+    for name in ("x", "x.2")
+)
+
+
+def whole_run(status: RunStatus = "done", *formats: str) -> Run:
+    return Run("run", "s", formats or ("faq", "social"), "scripted", None, "2026", status=status)
+
+
+def test_a_stored_run_is_read_as_envelopes_from_its_rows_alone() -> None:
+    outputs = outputs_of(whole_run(), [*POSTS, ROW])
+    assert list(outputs) == ["faq", "social"]
+    assert outputs["faq"] == envelope_of([ROW])
+    assert outputs["social"].data == {"x": {"text": "x"}, "x.2": {"text": "x.2"}}
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        ("partial", "not begun"),
+        ("failed", "not begun"),
+        ("interrupted", "not finished"),
+        ("running", "not finished"),
+    ],
+)
+def test_a_format_without_rows_is_a_failure_that_says_why(status: RunStatus, told: str) -> None:
+    outputs = outputs_of(whole_run(status), [ROW])
+    assert outputs["social"].to_map() == {"status": 400, "message": told, "data": {}}
+
+
+def test_a_run_that_is_not_whole_is_no_success() -> None:
+    stopped = RunResult(
+        whole_run("interrupted"), Source("t", "-", "text"), {"faq": result("faq", ROW)}
+    )
+    assert stopped.envelope.status == 400
+    assert stopped.envelope.message == "part failed: [social] not finished"
+
+
+def test_a_run_is_read_by_path_and_laid_flat() -> None:
+    both = {"faq": result("faq", ROW), "social": result("social", *POSTS)}
+    whole = RunResult(whole_run(), Source("t", "-", "text"), both)
+    assert whole.at("faq.pairs.0.question") == "a"
+    assert whole.at("social.data.x.text") == "x"
+    assert whole.at("social.x.2.text") == "x.2"
+    assert whole.at("faq.status") is MISSING
+    assert whole.at("podcast.title") is MISSING
+    assert set(whole.flat) == {"faq__pairs", "social__x", "social__x.2"}
+    assert whole.envelope.message == "FAQ done (1 retry); FAQ done (1 retry)"

@@ -35,3 +35,11 @@ def test_places_are_listed_once_and_in_order() -> None:
 @given(st.text())
 def test_template_syntax_in_a_value_is_text(value: str) -> None:
     assert render("<{a}>", {"a": value}, name="x") == f"<{value}>"
+
+
+def test_a_place_may_be_a_dot_path() -> None:
+    assert places_in("{faq.pairs.0.question} {a-b.cD} {.a} {a.} {0.a}") == (
+        "faq.pairs.0.question",
+        "a-b.cD",
+    )
+    assert render("<{a.0.b}>", {"a.0.b": "{c}"}, name="x") == "<{c}>"
