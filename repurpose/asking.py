@@ -10,15 +10,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from repurpose.core.call import Call, Reply
 from repurpose.core.keys import call_key
 from repurpose.core.progress import CallStarted, Progress
-from repurpose.core.record import CallRecord, Run
+from repurpose.core.record import CallRecord, Row, Run
 from repurpose.errors import (
+    BudgetReached,
     FormatError,
     NeverStarted,
     RepurposeError,
@@ -26,12 +28,13 @@ from repurpose.errors import (
     Unexpected,
     UnusableOutput,
 )
-from repurpose.ports import Clock, Engine, NewId, Store
-from repurpose.prices import FREE_ENGINES, cost_of
+from repurpose.ports import Clock, Deferred, Engine, NewId, Store
+from repurpose.prices import FREE_ENGINES, Price, cost_of
 from repurpose.steps.job import Job
 from repurpose.steps.repair import Conversation, Settled, converse
+from repurpose.steps.rows import failed
 
-__all__ = ["Asker", "Spent", "Stopped", "iso"]
+__all__ = ["Asker", "PutOff", "Spent", "Stopped", "Warming", "iso", "kept_alone"]
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +47,48 @@ class _Interrupted(FormatError):  # noqa: N818 - named as in `errors`
 
 class Stopped(Exception):  # noqa: N818 - not an error: the user asked for it
     """The user wants no further call; what is stored stays and is used next time."""
+
+
+class PutOff(Stopped):
+    """The reply comes with a provider's batch; the next run over the same source goes on from it.
+
+    Other calls may still begin.
+    """
+
+
+class Warming:
+    """Lets one of the calls that begin alike go ahead, and the others when it was answered.
+
+    Before that, a server's cache holds nothing that they could find. Where no reply comes, the
+    next one goes ahead. `unwanted` is asked after each wait.
+    """
+
+    def __init__(self, unwanted: Callable[[], bool]) -> None:
+        self._unwanted = unwanted
+        self._ahead = asyncio.Lock()
+        self._is_warm = False
+
+    @asynccontextmanager
+    async def turn(self, call: Call) -> AsyncIterator[None]:
+        """For as long as `call` is made; at once where it begins like no other.
+
+        Raises:
+            Stopped: nothing new shall begin any more.
+        """
+        if not call.shared_until or self._is_warm:
+            yield
+            return
+        async with self._ahead:
+            self._go_on()
+            if not self._is_warm:
+                yield
+                self._is_warm = True
+                return
+        yield
+
+    def _go_on(self) -> None:
+        if self._unwanted():
+            raise Stopped
 
 
 @dataclass(slots=True)
@@ -74,14 +119,24 @@ class Asker:
     """Whether the user asked to stop: no repair begins then."""
     force: bool
     """Call even where an unused reply is stored."""
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    """A user's own prices by the name of the model, over those of the table."""
+    warming: Warming | None = None
+    """What the calls for one source wait for; None where none of them begin alike."""
 
-    async def settled(self, job: Job, run: Run, spent: Spent) -> Settled:
-        """Drive the conversation to its end, or to the fault that stopped it."""
+    async def settled(self, job: Job, run: Run, spent: Spent, asked: str | None = None) -> Settled:
+        """Drive the conversation to its end, or to the fault that stopped it.
+
+        `asked` is the key of the job's first call where the caller has it already.
+        """
+        if job.refused is not None:
+            return Settled(0, error=job.refused)
         conversation = converse(job.format, job.first, job.validator, job.policy, job.context)
         call = next(conversation)
         try:
             while True:
-                reply = await self._reply_to(job, call, run, spent)
+                key = asked if asked and call is job.first else self.key_of(call)
+                reply = await self._reply_to(job, call, run, key, spent)
                 following = _after(conversation, reply)
                 if isinstance(following, Settled):
                     spent.concluded = True
@@ -92,9 +147,8 @@ class Asker:
         except Exception as error:  # noqa: BLE001 - a user's own format may raise anything
             return Settled(call.attempt, error=self.told(error, job))
 
-    async def _reply_to(self, job: Job, call: Call, run: Run, spent: Spent) -> Reply:
+    async def _reply_to(self, job: Job, call: Call, run: Run, key: str, spent: Spent) -> Reply:
         """A reply that was paid for but never used, or else the engine's."""
-        key = self.key_of(call)
         if self.store is not None and not self.force:
             kept = self.store.unsettled_reply(key)
             if kept is not None:
@@ -102,8 +156,9 @@ class Asker:
                 return kept[1]
         if call.attempt > 1 and self.stopping():
             raise Stopped
-        self.tell(CallStarted(job.format.name, job.format.label, call.attempt))
-        return await self._asked(job, call, run, key, spent)
+        async with self.warming.turn(call) if self.warming else nullcontext():
+            self.tell(CallStarted(job.format.name, job.format.label, call.attempt))
+            return await self._asked(job, call, run, key, spent)
 
     async def _asked(self, job: Job, call: Call, run: Run, key: str, spent: Spent) -> Reply:
         """The engine's reply, stored before it is returned wherever the store takes it."""
@@ -122,6 +177,13 @@ class Asker:
         began = self.clock.monotonic()
         try:
             reply = await self.engine.answer(call)
+        except Stopped:
+            raise  # before anything was sent, so there is no call to keep
+        except BudgetReached as reached:
+            raise Stopped from reached  # likewise
+        except Deferred as later:
+            self._put_off(record, later)
+            raise PutOff from None
         except FormatError as error:
             self._keep_unanswered(record, error, began, spent)
             raise
@@ -178,6 +240,20 @@ class Asker:
             except StoreError as fault:
                 log.error("a call could not be stored: %s", fault.message)  # noqa: TRY400 - no trace
 
+    def _put_off(self, record: CallRecord, later: Deferred) -> None:
+        """Store a call whose reply comes another time, unless an equal one waits already.
+
+        Raises:
+            EngineError: a provider's batch is over, and this request was refused in it.
+        """
+        if self.store is None:
+            return
+        batches = self.store.provider_batches
+        refusal = batches.take_refusal(record.key)
+        if refusal is not None:
+            raise refusal.error
+        batches.keep_waiting(record, later.body, wanted_at=record.started_at)
+
     @property
     def _is_free(self) -> bool:
         return self.engine.extractive or self.engine.name in FREE_ENGINES
@@ -188,7 +264,9 @@ class Asker:
             return 0.0
         endpoint = self.engine.parameters.get("endpoint")
         where = endpoint if isinstance(endpoint, str) else None
-        return cost_of(reply.usage, reply.model or self.engine.model, where)
+        answered, asked = reply.model or self.engine.model, self.engine.model
+        own = self.prices.get(answered or "") or self.prices.get(asked or "")
+        return cost_of(reply.usage, answered, where, own)
 
     def told(self, error: Exception, job: Job) -> FormatError:
         """Whatever stopped a format, as the error that its row tells."""
@@ -237,6 +315,34 @@ def _publishable(settled: Settled) -> Settled:
     if settled.finished is None or settled.finished.pieces:
         return settled
     return replace(settled, finished=None, error=UnusableOutput("nothing is left to publish"))
+
+
+def kept_alone(store: Store, rows: Sequence[Row], fault: StoreError) -> tuple[Row, ...]:
+    """The rows that a store refused together, each stored by itself or failed for itself.
+
+    The failure of one variant is no reason to lose the others. Rows that are stored so are found
+    by no later run: it takes the reply, which stays unsettled, and tries once more to store all.
+
+    Raises:
+        StoreError: `fault`, where not one of several could be stored.
+    """
+    kept: dict[str, Row] = {}
+    lost: dict[str, Row] = {}
+    for row in rows if len(rows) > 1 else ():
+        alone = replace(row, idempotency_key=f"{row.idempotency_key}-alone")
+        try:
+            (kept[row.id],) = store.keep_result([alone], settles=())
+        except StoreError as one:
+            message = f"{row.label} ({row.variant}) storage error: {one.message}"
+            lost[row.id] = replace(failed(alone, message, one.kind), variant=row.variant)
+    if not kept:
+        raise fault
+    for row in lost.values():
+        try:
+            store.keep_result([row], settles=())
+        except StoreError as again:
+            log.error("a failed row could not be stored: %s", again.message)  # noqa: TRY400 - no trace
+    return tuple((kept | lost)[row.id] for row in rows)
 
 
 def iso(moment: datetime) -> str:

@@ -26,10 +26,20 @@ def output(arguments: str) -> None:
 
 def platforms() -> None:
     """The table of limits."""
-    cog.out("\n| platform | limit | counted in | hashtags |\n| --- | --: | --- | --: |\n")
+    cog.out(
+        "\n| platform | `--platforms` | limit | counted in | title | hashtags |"
+        "\n| --- | --- | --: | --- | --: | --: |\n"
+    )
     for platform in PLATFORMS.values():
-        hashtags = str(platform.max_hashtags or "")
-        cells = (platform.label, f"{platform.limit:,}", platform.unit, hashtags)
+        also = f", {platform.also.limit:,} {platform.also.unit}" if platform.also else ""
+        cells = (
+            platform.label,
+            f"`{platform.name}`" if platform.post else "",
+            f"{platform.limit:,}" if platform.enforced else f"{platform.limit:,} shown",
+            f"{platform.unit}{also}",
+            f"{platform.title.limit:,}" if platform.title else "",
+            "" if platform.max_hashtags is None else str(platform.max_hashtags),
+        )
         cog.out(f"| {' | '.join(cells)} |\n")
     cog.out("\n")
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from repurpose.api.adapters import load, open_store
+from repurpose.api.adapters import open_store
+from repurpose.api.loading import load
 from repurpose.api.runs import run
 from repurpose.config import Settings
 from repurpose.core.source import Source

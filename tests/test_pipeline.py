@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mock_server import REFUSAL, MockServer
-from repurpose.api.adapters import load
+from repurpose.api.loading import load
 from repurpose.api.runs import run
 from repurpose.config import Settings
 from repurpose.core.result import RunResult

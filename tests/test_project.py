@@ -19,11 +19,12 @@ from repurpose.cli import COMMANDS
 from repurpose.engines import ENGINES
 from repurpose.exports import EXPORTS
 from repurpose.formats import FORMATS
-from repurpose.sources import SOURCES
+from repurpose.sources import LISTINGS, SOURCES
 from repurpose.stores import STORES
 
 HEAVY = {
     "aiohttp",
+    "httpx2",
     "instructor",
     "jsonschema",
     "nltk",
@@ -77,7 +78,10 @@ def test_help_and_import_load_nothing_heavy(arguments: list[str]) -> None:
     assert not imported_by(*arguments) & HEAVY
 
 
-@pytest.mark.parametrize("command", ["list", "show last", "export last"])
+@pytest.mark.parametrize(
+    "command",
+    ["list", "show last", "show last --path faq.pairs", "show last --flat", "export last"],
+)
 def test_reading_what_is_stored_loads_no_model_library(command: str) -> None:
     loaded = imported_by("-m", "repurpose", *command.split())
     assert not loaded & (HEAVY - {"sqlite_utils"})
@@ -89,7 +93,7 @@ def test_reading_what_is_stored_loads_no_model_library(command: str) -> None:
         (ENGINES, "engines"),
         (EXPORTS, "exports"),
         (FORMATS, "formats"),
-        (SOURCES, "sources"),
+        ({**SOURCES, **LISTINGS}, "sources"),
         (STORES, "stores"),
     ],
 )
@@ -105,7 +109,7 @@ def test_each_familys_table_names_exactly_its_files(table: dict[str, str], famil
 def test_each_command_has_its_file_and_the_help_that_the_table_shows() -> None:
     folder = Path(repurpose.__file__).parent / "cli"
     files = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")}
-    assert set(COMMANDS) == files
+    assert {name.replace("-", "_") for name in COMMANDS} == files
     for module, short in COMMANDS.values():
         command = importlib.import_module(module).command
         assert command.help.split("\n\n")[0] == short

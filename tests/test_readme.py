@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import pytest
 
 from mock_server import MockServer
 from repurpose.cli import main
+from repurpose.config import faults_in
+from web_site import Page, Site, site  # noqa: F401 - a fixture
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 
@@ -35,14 +38,60 @@ COMMANDS = [
 ]
 
 
+FEED = """<?xml version="1.0"?>
+<rss version="2.0"><channel><title>Halvik</title>
+<item><guid>1</guid><title>Washers</title><description>The washer is lent most.</description>
+<link>SITE/post.html</link></item></channel></rss>
+"""
+
+
+def captions(text: str) -> str:
+    """A talk in which two people say the sentences of a text in turn, four seconds each."""
+    cues = [
+        f"{at // 15:02}:{at % 15 * 4:02}.000 --> {at // 15:02}:{at % 15 * 4 + 3:02}.000\n"
+        f"<v {('Ana', 'Ben')[at % 2]}>{sentence}"
+        for at, sentence in enumerate(re.split(r"(?<=[.?!])\s+", text))
+    ]
+    return "WEBVTT\n\n" + "\n\n".join(cues) + "\n"
+
+
+def report(text: str) -> bytes:
+    """A PDF file of one page with a line for each 90 characters of a text."""
+    lines = [f"({line}) Tj T*" for line in textwrap.wrap(re.sub(r"[()\\]", "", text), 90)]
+    drawn = "BT /F1 10 Tf 12 TL 40 740 Td " + "\n".join(lines) + " ET"
+    return f"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R
+/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>endobj
+4 0 obj<</Length {len(drawn)}>>stream
+{drawn}
+endstream endobj
+trailer<</Root 1 0 R>>
+""".encode("ascii")
+
+
 @pytest.fixture
 def folder(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mock_server: MockServer
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    mock_server: MockServer,
+    site: Site,  # noqa: F811 - the fixture above
 ) -> Path:
-    """A folder as the README supposes it, with the providers it names on loopback."""
+    """A folder as the README supposes it, with the servers it names on loopback."""
     sources = root / "fixtures" / "sources"
     shutil.copy(sources / "article.md", tmp_path / "article.md")
     shutil.copy(sources / "notes.txt", tmp_path / "notes.md")
+    for name in ("posts", "drafts"):
+        (tmp_path / name).mkdir()
+        shutil.copy(sources / "artikel.md", tmp_path / name / "artikel.md")
+    prose = re.findall(r"(?m)^[A-Z][ -~]{80,}$", (tmp_path / "article.md").read_text("utf-8"))
+    (tmp_path / "talk.vtt").write_text(captions(" ".join(prose)), encoding="utf-8")
+    (tmp_path / "report.pdf").write_bytes(report(" ".join(prose)))
+    page = (sources / "page.html").read_bytes()
+    site.pages["/post.html"] = Page(page)
+    site.pages["/feed.xml"] = Page(FEED.replace("SITE", site.url).encode(), "application/rss+xml")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     monkeypatch.setenv("OPENAI_BASE_URL", mock_server.url)
@@ -55,11 +104,28 @@ def test_there_are_commands_to_run() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_readme_runs(
-    command: str, folder: Path, mock_server: MockServer, monkeypatch: pytest.MonkeyPatch
+    command: str,
+    folder: Path,
+    mock_server: MockServer,
+    site: Site,  # noqa: F811 - the fixture above
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     _run("repurpose run article.md --quiet", folder, monkeypatch)
+    if command.startswith(("repurpose status", "repurpose retry")):
+        _run("repurpose batch posts/ --quiet", folder, monkeypatch)
+    if "--formats-dir" in command:
+        _run("repurpose new-format meta", folder, monkeypatch)
     local = command.replace("http://localhost:11434/v1", mock_server.url)
+    if "https://example.org" in local:
+        local = local.replace("https://example.org", site.url) + " --allow-private"
     assert _run(local, folder, monkeypatch) == 0
+
+
+@pytest.mark.parametrize("settings", blocks("toml"))
+def test_the_readmes_settings_can_be_used(settings: str, tmp_path: Path) -> None:
+    file = tmp_path / "repurpose.toml"
+    file.write_text(settings, encoding="utf-8")
+    assert faults_in(file) == []
 
 
 def _run(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int | str | None:

@@ -88,7 +88,7 @@ def test_a_limit_that_changed_since_shows_as_a_difference(
 ) -> None:
     (record,) = ran({"social": [golden("social")]})
     tight = {**PLATFORMS, "x": replace(PLATFORMS["x"], limit=40)}
-    monkeypatch.setattr(repurpose.api.runs, "PLATFORMS", tight)
+    monkeypatch.setattr("repurpose.platforms.PLATFORMS", tight)
     again = replay(store, record.id)
     x = next(row for row in again.rows if row.variant == "x")
     assert x.measures is not None

@@ -24,6 +24,7 @@ from repurpose.formats import FORMATS, format_named
 from repurpose.formats.base import FinishContext, Finished
 from repurpose.platforms import PLATFORMS
 from repurpose.ports import Engine, Store
+from repurpose.prices import own_price
 from repurpose.runner import Runner
 from repurpose.steps.job import Job, prepare
 
@@ -670,3 +671,20 @@ def test_force_calls_again_and_leaves_an_unused_reply_to_a_run_without_it(
     again = scripted_engine({"faq": [golden("faq")]})
     assert run_with(again, ["faq"]).exit_code == 0
     assert [call.attempt for call in again.calls] == [2]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [("mine", None), ("mine", "mine-2026"), ("alias", "mine"), ("mine", "mine")],
+)
+def test_a_users_own_price_goes_by_the_name_asked_for_or_the_one_that_answered(
+    run_with: Callable[..., RunResult],
+    golden: Callable[[str], dict[str, Any]],
+    asked: str,
+    answered: str | None,
+) -> None:
+    reply = Reply(json.dumps(golden("faq")), usage=Usage(1_000_000, 0), model=answered)
+    engine = priced(scripted_engine([reply]), model=asked, endpoint="http://localhost:1")
+    prices = {"mine": own_price("mine", input=2, output=4)}
+    result = run_with(engine, ["faq"], prices=prices)
+    assert result.usage.cost == Total(pytest.approx(2.0), 0)

@@ -2,7 +2,8 @@
 
 A rate limit concerns everybody who talks to an endpoint, so it closes one gate for all lanes. A
 lost connection concerns one request, so it has a budget of its own. Both end at the deadline of
-the call, and neither is ever told to a model.
+the call, and neither is ever told to a model. How fast requests follow each other, and how many
+are on the way, is decided by `_pace`.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 from repurpose.core.call import Call, Reply
+from repurpose.engines._headers import retry_after
+from repurpose.engines._meter import METER, Meter
+from repurpose.engines._pace import Pace
+from repurpose.engines._patience import Fault, Final, Lost, Patience, RateLimited
+from repurpose.engines._places import Places
 from repurpose.errors import EngineError, NeverStarted, StillWorking
 from repurpose.ports import Clock
 
@@ -25,77 +29,75 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-_LONGEST_NUMBER = 32
-"""Characters of a number in a header; a longer one is an attack, not a waiting time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How often and how long one call is tried; all times in seconds."""
-
-    budget: int = 4
-    """Requests that may fail on the way. Rate limits do not count."""
-    first_wait: float = 0.5
-    """Before the second request; doubled for each further one."""
-    longest_wait: float = 8.0
-    """What doubling stops at: the bounds of the openai client, which servers are used to."""
-    longest_hold: float = 120.0
-    """The most of a `Retry-After` that is honoured; after it the server is asked again."""
-    deadline: float = 600.0
-    """For the whole call, with every wait in it."""
-
-    def wait(self, failures: int) -> float:
-        """How long to wait after so many failures in a row; below 1 it goes on halving."""
-        return min(self.longest_wait, self.first_wait * 2.0 ** min(failures - 1, 10))
-
-
-@dataclass(frozen=True, slots=True)
-class RateLimited:
-    """Too many requests: nobody may send before the named time."""
-
-    status: int = 429
-    retry_after: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """The request failed in a way that may pass."""
-
-    what: str
-    """In our own words, for the message: `status 503`, `the connection was lost`."""
-    status: int | None = None
-    retry_after: float | None = None
-    reached: bool = True
-    """Whether there was a server at all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Final:
-    """Sending it again would change nothing."""
-
-    error: EngineError
-
-
-Fault = RateLimited | Lost | Final
-"""What a foreign exception means for the next step."""
+_OVERLOADED = frozenset({503, 529})
+"""Statuses of a server that has too much to do; the second is Anthropic's."""
 
 
 class Gate:
-    """Holds every lane of one endpoint back until the time that the endpoint named.
+    """Lets every lane of one endpoint through when its turn has come.
 
-    It knows times only, no event loop, so it outlives the loop that it was first used in.
+    It knows times and who waits in line, no event loop, so it outlives the loop that it was first
+    used in.
     """
 
-    def __init__(self, clock: Clock, jitter: Callable[[], float], patience: Patience) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        jitter: Callable[[], float],
+        patience: Patience,
+        pace: Pace | None = None,
+    ) -> None:
+        self.pace = pace or Pace()
         self._clock = clock
         self._jitter = jitter
         self._patience = patience
         self._not_before = -math.inf
         self._spread = 0.0
         self._waves = 0
+        self._places = Places()
 
-    async def enter(self, deadline: float) -> bool:
-        """Whether a request may be sent; waits for that, but not beyond `deadline`.
+    async def enter(self, deadline: float, tokens: int = 0) -> float | None:
+        """Waits until a request may be sent, and returns the deadline then; None where none may.
+
+        What the endpoint makes a lane wait counts against the deadline. Time in our own line, for
+        the pace and for a place among those on the way, does not, and is added to it. Whoever was
+        let in has to `leave`.
+        """
+        if not await self._open(deadline):
+            return None
+        began = self._clock.monotonic()
+        await self._places.take()
+        deadline += self._clock.monotonic() - began
+        try:
+            until = await self._turn(deadline, tokens)
+        except BaseException:
+            self._places.give_back()
+            raise
+        if until is None:
+            self._places.give_back()
+        else:
+            self._places.window.sent += 1
+        return until
+
+    def leave(self) -> None:
+        """Make room for the next one: the request was answered, or came to nothing."""
+        self._places.window.sent -= 1
+        self._places.give_back()
+
+    async def _turn(self, deadline: float, tokens: int) -> float | None:
+        """The deadline, when the gate is open and the pace allows one more."""
+        while await self._open(deadline):
+            era, now = self.pace.era, self._clock.monotonic()
+            at = self.pace.moment(now, tokens)
+            if at > now:
+                await self._clock.sleep(at - now)
+                deadline += self._clock.monotonic() - now
+            if era == self.pace.era:  # else the gate was closed meanwhile
+                return deadline
+        return None
+
+    async def _open(self, deadline: float) -> bool:
+        """Whether the gate opens before `deadline`; waits for that.
 
         Lanes leave spread over a quarter of the hold, so that they do not all return at once and
         are limited again.
@@ -122,10 +124,20 @@ class Gate:
         wait = min(wait, self._patience.longest_hold)
         if now + wait > self._not_before:
             self._not_before, self._spread = now + wait, wait / 4
+            self.pace.restart(self._not_before)
 
     def passed(self) -> None:
         """Note that a request was answered: the next hold without a time starts short again."""
         self._waves = 0
+        self._places.window.succeeded()
+
+    def refused(self, sent_at: float) -> None:
+        """Note that the endpoint has too much to do: fewer are sent at once from now on."""
+        self._places.window.refused(sent_at, self._clock.monotonic())
+
+    def learn(self, headers: Mapping[str, str]) -> None:
+        """Take the pace that a response names, whatever its status."""
+        self.pace.learn(headers, self._places.window.sent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +161,10 @@ class Transport:
     ) -> Reply:
         """The reply that `deliver` gets, with the number of its requests; logs counts and times."""
         began = self.clock.monotonic()
-        reply, requests = await self.deliver(send, fault_of)
+        pace, characters = self.gate.pace, len(call.system) + len(call.user)
+        tokens = pace.estimate(characters, call.output_tokens)
+        reply, requests = await self.deliver(send, fault_of, tokens)
+        pace.settle(tokens, characters, reply.usage)
         log.debug(
             "%s answered %s: %d requests, %.2f s, finish %s",
             self.server,
@@ -158,45 +173,75 @@ class Transport:
             self.clock.monotonic() - began,
             reply.finish,
         )
-        return replace(reply, requests=requests)
+        return reply if requests == reply.requests else replace(reply, requests=requests)
 
     async def deliver(
-        self, send: Callable[[float], Awaitable[T]], fault_of: Callable[[Exception], Fault]
+        self,
+        send: Callable[[float], Awaitable[T]],
+        fault_of: Callable[[Exception], Fault],
+        tokens: int = 0,
     ) -> tuple[T, int]:
         """What `send` returned, and how many requests that took.
 
         `send` is given the seconds that are left for the whole call. Its errors of ours pass
-        through; foreign ones are what `fault_of` says.
+        through; foreign ones are what `fault_of` says. `tokens` is what a request counts for
+        under a limit for tokens.
 
         Raises:
             StillWorking: the budget or the deadline is used up.
             NeverStarted: no server was ever reached.
             EngineError: whatever `fault_of` called final.
         """
-        deadline = self.clock.monotonic() + self.patience.deadline
+        gate, meter = self.gate, METER.get()
         lost: list[Lost] = []
         requests = 0
         cause: Exception | None = None
-        while await self.gate.enter(deadline):
+        until = await gate.enter(self.clock.monotonic() + self.patience.deadline, tokens)
+        while until is not None:
             requests += 1
+            began = self.clock.monotonic()
             try:
-                value = await send(deadline - self.clock.monotonic())
+                value = await send(until - began)
+                gate.passed()
             except EngineError:
                 raise
             except Exception as error:  # noqa: BLE001 - foreign code; every class of it is mapped
                 fault, cause = fault_of(error), error
             else:
-                self.gate.passed()
                 return value, requests
-            match fault:
-                case Final(ours):
-                    raise ours from cause
-                case RateLimited(retry_after=named):
-                    self.gate.hold(named)
-                case Lost():
-                    lost.append(fault)
-                    await self._after_loss(lost, requests, cause)
+            finally:
+                gate.leave()
+            await self._after(fault, began, lost, requests, cause, meter)
+            until = await gate.enter(until, tokens)
         raise self._out_of_time(lost, requests) from cause
+
+    async def _after(
+        self,
+        fault: Fault,
+        began: float,
+        lost: list[Lost],
+        requests: int,
+        cause: Exception,
+        meter: Meter | None,
+    ) -> None:
+        """Wait for another try, or give up."""
+        match fault:
+            case Final(ours):
+                raise ours from cause
+            case RateLimited(retry_after=named):
+                if meter:
+                    meter.failed(maybe_paid=False)
+                self.gate.hold(named)
+                self.gate.refused(began)
+            case Lost():
+                if meter:
+                    meter.failed(maybe_paid=fault.maybe_paid)
+                lost.append(fault)
+                if fault.status in _OVERLOADED:
+                    self.gate.refused(began)
+                await self._after_loss(lost, requests, cause)
+        if meter:
+            await meter.again()
 
     async def _after_loss(self, lost: list[Lost], requests: int, cause: Exception) -> None:
         """Wait for another try, or give up."""
@@ -234,45 +279,6 @@ class Transport:
             hint="try again later",
             status=lost[-1].status,
         )
-
-
-def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """The seconds that a server asks to wait, or None where it names no time we understand.
-
-    `retry-after-ms` (OpenAI's own) before `retry-after` in seconds or as a date (RFC 9110,
-    10.2.3). A date in the past is 0. Header names are looked up in lower case.
-
-    >>> midnight = datetime(2026, 1, 1, tzinfo=UTC)
-    >>> retry_after({"retry-after": "1.5"}, midnight)
-    1.5
-    >>> retry_after({"retry-after": "Thu, 01 Jan 2026 00:00:20 GMT"}, midnight)
-    20.0
-    """
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    named = headers.get("retry-after")
-    seconds = _number(named)
-    if seconds is not None or named is None:
-        return seconds
-    try:
-        until = parsedate_to_datetime(named[:_LONGEST_NUMBER])
-    except ValueError:
-        return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - now).total_seconds())
-
-
-def _number(text: str | None) -> float | None:
-    """A finite number, not below 0; None where the text is none."""
-    if text is None or len(text) > _LONGEST_NUMBER:
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return max(0.0, number) if math.isfinite(number) else None
 
 
 def _counted(requests: int) -> str:

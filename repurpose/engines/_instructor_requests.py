@@ -37,10 +37,11 @@ def _anthropic_request(call: Call, asking: Asking) -> dict[str, object]:
 
     Not a forced tool: the SDK would decode its arguments, and a doubled key would be lost.
     """
+    shape = {"output_config": {"format": {"type": "json_schema", "schema": call.wire}}}
     return {
         "messages": _messages(call),
         "max_tokens": call.output_tokens or _ANTHROPIC_TOKENS,
-        "output_config": {"format": {"type": "json_schema", "schema": call.wire}},
+        **(shape if call.wire else {}),
         "extra_headers": _caller(call),
         # In `extra_body`, since the newer SDKs have no parameter of that name any more.
         **({} if (heat := asking.temperature) is None else {"extra_body": {"temperature": heat}}),
@@ -55,12 +56,15 @@ def _google_request(call: Call, asking: Asking) -> dict[str, object]:
     reply, which refuses what it does not know, and from asking on by itself
     (`automatic_continuation`).
     """
+    shape = {
+        "response_mime_type": "application/json",
+        "response_json_schema": _without_const(call.wire),
+    }
     return {
         "messages": [{"role": "user", "content": call.user}],
         "config": {
             "system_instruction": call.system,
-            "response_mime_type": "application/json",
-            "response_json_schema": _without_const(call.wire),
+            **(shape if call.wire else {}),
             "should_return_http_response": True,
             "http_options": {"headers": _caller(call)},
             **_given(max_output_tokens=call.output_tokens, temperature=asking.temperature),
@@ -72,7 +76,7 @@ def _mistral_request(call: Call, asking: Asking) -> dict[str, object]:
     """Chat completions; without `timeout_ms` its client gives up after five seconds."""
     return {
         "messages": _messages(call),
-        "response_format": json_schema(call, strict=True),
+        **({"response_format": json_schema(call, strict=True)} if call.wire else {}),
         "timeout_ms": int(asking.seconds * 1000),
         "http_headers": _caller(call),
         **_given(max_tokens=call.output_tokens, temperature=asking.temperature),
@@ -81,9 +85,10 @@ def _mistral_request(call: Call, asking: Asking) -> dict[str, object]:
 
 def _cohere_request(call: Call, asking: Asking) -> dict[str, object]:
     """Chat v2, whose `json_object` takes a schema beside it (Cohere docs, 2026-11)."""
+    shape = {"response_format": {"type": "json_object", "json_schema": call.wire}}
     return {
         "messages": _messages(call),
-        "response_format": {"type": "json_object", "json_schema": call.wire},
+        **(shape if call.wire else {}),
         "request_options": {
             "max_retries": 0,
             "timeout_in_seconds": int(asking.seconds) + 1,

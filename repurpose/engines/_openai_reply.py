@@ -6,13 +6,14 @@ as a list of parts, reasoning in a field of its own, other finish reasons) is re
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 
 from repurpose.core.call import Finish, Reply, Usage
 from repurpose.engines._openai_faults import spoken_codes
 from repurpose.errors import BrokenReply
 
-__all__ = ["read_reply"]
+__all__ = ["decoded", "error_object", "read_reply"]
 
 _FINISHES: dict[str, Finish] = {
     "length": "length",
@@ -32,6 +33,38 @@ _MOST_TOKENS = 2**53
 
 _LONGEST_NAME = 200
 """Characters kept of a model's name or an id; real ones have fewer than 100."""
+
+
+def decoded(content: bytes, *, server: str, status: int, kind: str) -> object:
+    """The JSON of a response's body; `kind` is what its header calls it.
+
+    Raises:
+        BrokenReply: it is none.
+    """
+    try:
+        body: object = json.loads(content)  # noqa: TID251 - the server's frame around an answer
+    except (ValueError, RecursionError) as error:
+        start = content[:200].lstrip().lower()
+        if start.startswith(b"<") or "html" in kind:
+            raise BrokenReply(
+                f"{server} answered with a web page, not with JSON (status {status})",
+                hint="check --base-url; it usually ends in /v1",
+                status=status,
+            ) from error
+        raise BrokenReply(
+            f"{server} answered with a body that is not JSON (status {status})", status=status
+        ) from error
+    return body
+
+
+def error_object(content: bytes) -> object:
+    """What a refusal says: its error object, or its text where it holds none."""
+    text = content.decode("utf-8", "replace").strip()
+    try:
+        told: object = json.loads(text)  # noqa: TID251 - only codes are read, and nothing is kept
+    except (ValueError, RecursionError):
+        return text
+    return told.get("error", told) if isinstance(told, dict) else told
 
 
 def read_reply(body: object, *, server: str, request_id: str | None = None) -> Reply:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from types import MappingProxyType
+from typing import Any
 
 from repurpose.core.profile import SCHEMA_KINDS, Profile
 from repurpose.errors import NeverStarted, UsageError
@@ -32,8 +33,13 @@ def _profiles() -> Mapping[str, Profile]:
     raw = (files("repurpose.engines") / "profiles.toml").read_text(encoding="utf-8")
     found = {}
     for name, entry in tomllib.loads(raw).items():
-        found[name] = Profile(name=name, **{**entry, "hosts": tuple(entry["hosts"])})
+        found[name] = Profile(name=name, **{**entry, **_tuples(entry)})
     return MappingProxyType(found)
+
+
+def _tuples(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The lists of an entry, as values that nobody changes."""
+    return {name: tuple(value) for name, value in entry.items() if isinstance(value, list)}
 
 
 PROFILES: Mapping[str, Profile] = _profiles()

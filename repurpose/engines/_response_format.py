@@ -6,6 +6,7 @@ import re
 
 from repurpose.core.call import Call
 from repurpose.core.profile import Profile
+from repurpose.schema.union import SHARED_NAME, is_shared
 
 __all__ = ["json_schema", "response_format", "schema_name"]
 
@@ -16,6 +17,8 @@ _LONGEST_NAME = 64
 
 def response_format(call: Call, profile: Profile) -> dict[str, object]:
     """What the body says about the shape: an item `response_format`, or nothing."""
+    if not call.wire:
+        return {}
     match profile.schema:
         case "strict":
             wanted = json_schema(call, strict=True)
@@ -29,8 +32,13 @@ def response_format(call: Call, profile: Profile) -> dict[str, object]:
 
 
 def json_schema(call: Call, *, strict: bool) -> dict[str, object]:
-    """Our own wire schema under the format's name; `strict` asks for constrained decoding."""
-    named: dict[str, object] = {"name": schema_name(call.format)}
+    """Our own wire schema under its name; `strict` asks for constrained decoding.
+
+    The name is the format's, but for a schema that formats share: with another name it would be
+    another beginning of the prompt.
+    """
+    shared = is_shared(call.format, call.schema, call.wire)
+    named: dict[str, object] = {"name": SHARED_NAME if shared else schema_name(call.format)}
     if strict:
         named["strict"] = True
     named["schema"] = call.wire

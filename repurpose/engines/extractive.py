@@ -1,9 +1,10 @@
-"""The embedded engine: answers the built-in formats with the source's own sentences.
+"""The embedded engine: answers formats with the source's own sentences.
 
 No model, no download, no key, no network: the same source gives the same bytes. Every sentence
 of an answer stands in the source word for word; `Reply.quotes` says where. Our own words are
 only those of `_extract_phrases`: the question over a heading, "What is X?" and "Read the full
-article". A hashtag may join two neighbouring words of a heading.
+article". A hashtag may join two neighbouring words of a heading. A format of the user's own gets
+none of our words at all: see `_extract_declared`.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from repurpose.core.call import Call, Quote, Reply
 from repurpose.core.json_types import JsonObject, JsonValue
 from repurpose.core.source import Source
 from repurpose.engines._extract_article import Heading, Sentence, article_of
+from repurpose.engines._extract_declared import filled
 from repurpose.engines._extract_faq import pairs_of
 from repurpose.engines._extract_newsletter import issue_of
 from repurpose.engines._extract_ranking import Ranking, ranked, usable
-from repurpose.engines._extract_social import posts_of
-from repurpose.errors import NeverStarted, UnusableOutput
-from repurpose.platforms import platform_named
+from repurpose.engines._extract_social import Order, posts_of
+from repurpose.errors import UnusableOutput
+from repurpose.platforms import keyed
 from repurpose.ports import Engine
 from repurpose.text.sentences import Segmenter
 
@@ -54,13 +56,14 @@ class _Extract:
 def extractive_engine(*, segmenter: Segmenter | None = None) -> Engine:
     """An engine that quotes instead of writing.
 
-    Its answers are valid for the built-in formats `summary`, `faq`, `social` and `newsletter`.
-    It works on the processor, in-line, and remembers the last sources, so that the formats of
-    one run read a source once. Prompts are not looked at: it cannot change language, audience
-    or tone.
+    Its answers are valid for the built-in formats `summary`, `faq`, `social` and `newsletter`,
+    and for a declared format wherever the source holds what each required field asks for. It
+    works on the processor, in-line, and remembers the last sources, so that the formats of one
+    run read a source once. Prompts are not looked at: it cannot change language, audience or
+    tone.
 
-    `answer` raises `NeverStarted` for any other format, and `UnusableOutput` where the source
-    holds nothing to answer with.
+    `answer` raises `UnusableOutput` where the source holds nothing to answer with; for a field
+    that would have to be invented, the message names it.
     """
 
     @lru_cache(maxsize=4)
@@ -68,16 +71,15 @@ def extractive_engine(*, segmenter: Segmenter | None = None) -> Engine:
         return ranked(article_of(source, segmenter))
 
     async def answer(call: Call) -> Reply:
-        extract = _EXTRACTORS.get(call.format)
-        if extract is None:
-            raise NeverStarted(
-                f'the embedded engine answers only {", ".join(_EXTRACTORS)}, not "{call.format}"',
-                hint="choose a model for this format",
-            )
         ranking = read(call.source)
         if not ranking.article.sentences:
             raise UnusableOutput("the source holds no sentence that could be quoted")
-        found = extract(ranking, call.schema)
+        extract = _EXTRACTORS.get(call.format)
+        found = (
+            filled(ranking, call.schema, call.source, call.format)
+            if extract is None
+            else extract(ranking, call.schema)
+        )
         return Reply(
             text=json.dumps(found.answer, ensure_ascii=False),
             quotes=_quotes(found.taken),
@@ -119,15 +121,23 @@ def _faq(ranking: Ranking, _schema: JsonObject) -> _Extract:
 
 
 def _social(ranking: Ranking, schema: JsonObject) -> _Extract:
-    platforms = [platform_named(name) for name in _object(schema.get("properties"))]
-    posts = posts_of(ranking, platforms)
+    orders = {key: _order(key, post) for key, post in _object(schema.get("properties")).items()}
+    posts = posts_of(ranking, orders)
+    answer: dict[str, JsonValue] = {}
+    for key, post in posts.items():
+        title: JsonObject = {"title": post.title} if orders[key].titled else {}
+        answer[key] = {**title, "text": post.text, "hashtags": list(post.hashtags)}
     return _Extract(
-        {
-            name: {"text": post.text, "hashtags": list(post.hashtags)}
-            for name, post in posts.items()
-        },
-        tuple(sentence for post in posts.values() for sentence in post.sentences),
+        answer, tuple(sentence for post in posts.values() for sentence in post.sentences)
     )
+
+
+def _order(key: str, post: JsonValue) -> Order:
+    """What an answer's key and schema ask for; `x_2` is a second post for X."""
+    platform, _number = keyed(key)
+    parts = _object(_object(post).get("properties"))
+    threaded = _object(parts.get("text")).get("$comment") == "thread"
+    return Order(platform, titled="title" in parts, threaded=threaded)
 
 
 def _newsletter(ranking: Ranking, _schema: JsonObject) -> _Extract:

@@ -35,6 +35,7 @@ from repurpose.engines._instructor_replies import COMPLETIONS
 from repurpose.engines._instructor_requests import REQUESTS, Asking
 from repurpose.engines._openai_faults import Party, is_filtered
 from repurpose.engines._openai_reply import read_reply
+from repurpose.engines._pace import Pace
 from repurpose.engines._per_loop import PerLoop
 from repurpose.engines._profiles import profile_named
 from repurpose.errors import BrokenReply, EngineError, UsageError
@@ -57,6 +58,8 @@ def instructor_engine(
     deadline: float = 600.0,
     temperature: float | None = None,
     jitter: Callable[[], float] = random.random,
+    rpm: float | None = None,
+    tpm: float | None = None,
 ) -> Engine:
     """An engine that asks `model`, `PROVIDER/NAME` such as `anthropic/claude-haiku-4-5`.
 
@@ -78,6 +81,7 @@ def instructor_engine(
     key = _checked_key(provider, model, api_key)
     if timeout <= 0 or deadline <= 0 or transport_budget < 1:
         raise UsageError("timeout and deadline must be above 0, transport_budget at least 1")
+    pace = Pace(rpm, tpm)
     if profile and provider.dialect != "chat":
         raise UsageError(f"--profile is for OpenAI-compatible servers, not for {provider.label}")
     asking = Asking(profile_named(profile or provider.profile), temperature, timeout)
@@ -91,7 +95,7 @@ def instructor_engine(
         clock=clock,
         transport=Transport(
             server=provider.label,
-            gate=Gate(clock, jitter, patience),
+            gate=Gate(clock, jitter, patience, pace),
             clock=clock,
             jitter=jitter,
             patience=patience,
@@ -115,6 +119,8 @@ def instructor_engine(
         model=f"{provider.name}/{name}",
         parameters=parameters,
         schema_in_prompt=not provider.shows_schema,
+        cache=asking.profile.cache if provider.dialect == "chat" else None,
+        needs_one_schema=asking.profile.needs_one_schema,
         close=asker.clients.close,
     )
 

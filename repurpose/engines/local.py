@@ -165,16 +165,17 @@ class _Asker:
                 {"role": "system", "content": BOUNDARY_RULE},
                 {"role": "user", "content": f"{call.user}\n\n{rules}"},
             ],
-            "response_format": {
-                "type": "json_schema",
-                "json_schema": {"name": call.format, "strict": True, "schema": call.wire},
-            },
             "max_tokens": call.output_tokens or _OUTPUT_TOKENS,
             "cache_prompt": True,
             "stream": True,
             "stream_options": {"include_usage": True},
             "return_progress": True,  # a chunk for each batch of the prompt: a chance to stop
         }
+        if call.wire:
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": call.format, "strict": True, "schema": call.wire},
+            }
         if self._temperature is not None:
             body["temperature"] = self._temperature
         return body

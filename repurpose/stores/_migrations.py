@@ -132,7 +132,139 @@ def m003_cache_writes(db: Database) -> None:
     db.execute("ALTER TABLE calls ADD COLUMN cache_write_tokens INTEGER")
 
 
-STEPS = (m001_tables, m002_indices, m003_cache_writes)
+def m004_validated(db: Database) -> None:
+    """Whether a row's answer had to be of a declared shape; until now, each one's had to."""
+    db.execute("ALTER TABLE rows ADD COLUMN validated INTEGER NOT NULL DEFAULT 1")
+
+
+def m005_batches(db: Database) -> None:
+    """What batches know of their sources, what a running one has planned, and who works on what."""
+    db.execute("""
+        CREATE TABLE batches (
+            number INTEGER PRIMARY KEY,    -- in the order they began
+            id TEXT NOT NULL UNIQUE,
+            owner TEXT NOT NULL,           -- the process that runs it
+            origins TEXT NOT NULL,         -- JSON: as they were named
+            formats TEXT NOT NULL,         -- JSON
+            engine TEXT NOT NULL,
+            model TEXT,
+            started_at TEXT NOT NULL,
+            status TEXT NOT NULL,          -- running, done, partial, failed, budget or interrupted
+            ended_at TEXT,
+            plan TEXT NOT NULL,            -- JSON: counts, calls and costs as planned
+            summary TEXT NOT NULL          -- JSON: what it came to
+        )""")
+    db.execute("""
+        CREATE TABLE items (
+            number INTEGER PRIMARY KEY,
+            key TEXT NOT NULL UNIQUE,      -- path, address, or feed and id of the entry
+            origin TEXT NOT NULL,
+            state TEXT NOT NULL,           -- todo, done, failed or parked
+            digest TEXT,                   -- SHA-256 of title and text, as last read
+            title TEXT,
+            within TEXT,                   -- the folder, list or feed it was found in
+            entry_id TEXT,
+            stat TEXT,                     -- size and time of the file when it was read
+            done TEXT NOT NULL,            -- JSON: format to digest of settings
+            tries INTEGER NOT NULL,        -- failures in a row
+            error TEXT,
+            error_kind TEXT,
+            run_id TEXT,                   -- the last run over it
+            batch_id TEXT,                 -- the last batch that worked on it
+            seen_at TEXT NOT NULL
+        )""")
+    db.execute("CREATE INDEX items_by_batch ON items (batch_id, state)")
+    db.execute("CREATE INDEX items_by_state ON items (state)")
+    db.execute("""
+        CREATE TABLE planned (
+            number INTEGER PRIMARY KEY,
+            batch_id TEXT NOT NULL,        -- only while it runs
+            key TEXT NOT NULL,
+            digest TEXT,
+            action TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            formats TEXT NOT NULL          -- JSON: those to be made
+        )""")
+    db.execute("CREATE UNIQUE INDEX planned_once ON planned (batch_id, digest)")
+    db.execute("""
+        CREATE TABLE leases (
+            name TEXT NOT NULL PRIMARY KEY,  -- what is worked on
+            owner TEXT NOT NULL,             -- by which process
+            until REAL NOT NULL              -- seconds since 1970, UTC; renewed while it lives
+        )""")
+    db.execute("CREATE INDEX leases_by_owner ON leases (owner)")
+
+
+def m006_provider_batches(db: Database) -> None:
+    """The calls that a provider answers in batches, and these batches."""
+    db.execute("""
+        CREATE TABLE provider_batches (
+            number INTEGER PRIMARY KEY,    -- in the order they were made
+            id TEXT NOT NULL UNIQUE,       -- ours; it stands in the batch's metadata
+            endpoint TEXT NOT NULL,
+            model TEXT,
+            lines INTEGER NOT NULL,        -- requests in its file
+            digest TEXT NOT NULL,          -- SHA-256 of its file
+            created_at TEXT NOT NULL,
+            state TEXT NOT NULL,           -- prepared, submitted or ended
+            file_id TEXT,                  -- the provider's, of its file
+            batch_id TEXT,                 -- the provider's; NULL: whether it was sent is not known
+            status TEXT,                   -- as the provider last told it
+            submitted_at TEXT,
+            ended_at TEXT,
+            message TEXT,                  -- what went wrong
+            misses INTEGER NOT NULL        -- how often its files could not be read whole
+        )""")
+    db.execute("""
+        CREATE TABLE provider_requests (
+            number INTEGER PRIMARY KEY,    -- in the order they were queued
+            call_id TEXT NOT NULL UNIQUE REFERENCES calls (id),  -- its custom id at the provider
+            key TEXT NOT NULL,             -- that of the call
+            body TEXT,                     -- JSON, as it is sent; NULL when there is an outcome
+            state TEXT NOT NULL,           -- queued, batched, answered, refused or told
+            batch TEXT REFERENCES provider_batches (id),
+            line INTEGER,                  -- in the file of that batch
+            sends INTEGER NOT NULL DEFAULT 0,  -- how many batches it was in
+            hint TEXT,                     -- what to do about a refusal
+            wanted_at TEXT NOT NULL        -- when a run last asked for it
+        )""")
+    db.execute(
+        "CREATE UNIQUE INDEX provider_requests_waiting ON provider_requests (key)"
+        " WHERE state IN ('queued', 'batched')"
+    )
+    db.execute(
+        "CREATE INDEX provider_requests_refused ON provider_requests (key) WHERE state = 'refused'"
+    )
+    db.execute(
+        "CREATE INDEX provider_requests_queued ON provider_requests (number) WHERE state = 'queued'"
+    )
+    db.execute("CREATE INDEX provider_requests_by_batch ON provider_requests (batch, line)")
+
+
+def m007_layouts(db: Database) -> None:
+    """How a prompt is laid out, and an index that knows what calls took without their prompts."""
+    db.execute("ALTER TABLE calls ADD COLUMN shared_until INTEGER NOT NULL DEFAULT 0")
+    db.execute("ALTER TABLE calls ADD COLUMN task_from INTEGER NOT NULL DEFAULT 0")
+    db.execute(
+        "CREATE INDEX calls_by_time ON calls (started_at, format, model, engine, attempt, finish,"
+        " error_kind, seconds, prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens,"
+        " cost)"
+    )
+    db.execute(
+        "CREATE INDEX rows_failed ON rows (created_at, format, model, engine, kind, reused_from)"
+        " WHERE status = 'failed'"
+    )
+
+
+STEPS = (
+    m001_tables,
+    m002_indices,
+    m003_cache_writes,
+    m004_validated,
+    m005_batches,
+    m006_provider_batches,
+    m007_layouts,
+)
 """In the order they are taken; each is recorded in the file by its name."""
 
 _MIGRATIONS = Migrations("repurpose")

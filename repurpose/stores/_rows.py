@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 from repurpose.core.call import Call, Quote, Reply, Usage
+from repurpose.core.item import Batch, Item
 from repurpose.core.json_types import JsonValue
 from repurpose.core.record import CallRecord, Measures, Row, Run
 from repurpose.core.remembered import remembered
@@ -23,11 +25,16 @@ from repurpose.stores._faults import Unstorable
 
 __all__ = [
     "Columns",
+    "batch_columns",
+    "batch_from",
     "call_columns",
     "call_from",
     "cleaned",
     "cleaned_text",
+    "item_columns",
+    "item_from",
     "refuse_unclean",
+    "reply_columns",
     "reply_from",
     "row_columns",
     "row_from",
@@ -45,7 +52,9 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 no UTF-8 form."""
 _NUL_ESCAPE = "\\u0000"
 """NUL in JSON text; where the text means a backslash and these letters, too, it is looked at."""
-_PLAIN = frozenset({str, int, float, bool, type(None)})
+_NUMBERS = frozenset({int, float, bool, type(None)})
+_PLAIN = _NUMBERS | {str}
+_EMPTY: Mapping[type, str] = {list: "[]", tuple: "[]", dict: "{}"}
 _IN_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
@@ -63,7 +72,11 @@ def cleaned_text(text: str) -> str:
 
 def cleaned(columns: Columns) -> Columns:
     """The columns as SQLite takes them, with every text cleaned, at any depth."""
-    return {name: _clean_value(name, value) for name, value in columns.items()}
+    is_plain = _plain_in(columns)
+    return {
+        name: value if is_plain(type(value)) else _clean_value(name, value)
+        for name, value in columns.items()
+    }
 
 
 def refuse_unclean(columns: Columns) -> Columns:
@@ -73,14 +86,26 @@ def refuse_unclean(columns: Columns) -> Columns:
         Unstorable: a text holds a character that cleaning would replace, or a value has no JSON
             form that our own decoder takes, such as NaN or a hundred levels.
     """
-    values: Columns = {}
+    values = dict(columns)
+    is_plain = _plain_in(columns)
     for name, value in columns.items():
-        values[name] = _encoded(name, value) if _is_json(value) else value
-        if not _is_clean(value, values[name]):
+        if is_plain(type(value)):
+            continue
+        values[name] = column = _encoded(name, value)
+        if not _is_clean(value, column):
             raise Unstorable(f"its {name} holds a NUL character or half of a surrogate pair")
-        if value and _is_json(value):
-            _decoded(name, values[name])
+        if value and column is not value:
+            _decoded(name, column)
     return values
+
+
+def _plain_in(columns: Columns) -> Callable[[type], bool]:
+    """Tells which types of value need no further look: texts, too, if all of them are storable.
+
+    One look at all texts together takes a tenth of the time that one at each does.
+    """
+    texts = "".join([value for value in columns.values() if type(value) is str])
+    return (_PLAIN if _storable(texts) else _NUMBERS).__contains__
 
 
 def _is_clean(value: Any, column: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
@@ -108,9 +133,9 @@ def _clean_value(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever JSON 
     """One column's value: cleaned, and as JSON text where it is a list or an object."""
     if isinstance(value, str):
         return cleaned_text(value)
-    if not _is_json(value):
-        return value
     text = _encoded(name, value)
+    if text is value or not value:
+        return text
     if _storable(text) and _NUL_ESCAPE not in text:
         return text
     try:
@@ -139,6 +164,8 @@ def _is_json(value: object) -> bool:
 def _encoded(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
     if not _is_json(value):
         return value
+    if not value:  # as most notes and quotations are
+        return _EMPTY.get(type(value)) or _IN_JSON(value)
     try:
         return _IN_JSON(value)
     except (ValueError, TypeError, RecursionError) as fault:
@@ -165,6 +192,8 @@ def source_columns(source_id: str, source: Source) -> Columns:
             "end": block.end,
             "headings": block.headings,
             "level": block.level,
+            **({"page": block.page} if block.page is not None else {}),
+            **({"time": block.time} if block.time is not None else {}),
         }
         for block in source.blocks
     ]
@@ -209,12 +238,35 @@ def row_from(columns: Columns) -> Row:
             columns,
             content=None if columns["content"] is None else _decoded("content", columns["content"]),
             measures=_measures(columns),
+            validated=bool(columns["validated"]),
             quotes=_quotes(columns),
             coerced=_texts(columns, "coerced"),
             dropped=_texts(columns, "dropped"),
             notes=_texts(columns, "notes"),
         )
     )
+
+
+def batch_columns(batch: Batch) -> Columns:
+    """A batch."""
+    return _shallow(batch)
+
+
+def batch_from(columns: Columns) -> Batch:
+    """The batch of a table's row."""
+    lists = {name: _texts(columns, name) for name in ("origins", "formats")}
+    objects = {name: _decoded(name, columns[name]) for name in ("plan", "summary")}
+    return Batch(**_fields(Batch, columns, **lists, **objects))
+
+
+def item_columns(item: Item) -> Columns:
+    """An item."""
+    return _shallow(item)
+
+
+def item_from(columns: Columns) -> Item:
+    """The item of a table's row."""
+    return Item(**_fields(Item, columns, done=_decoded("done", columns["done"])))
 
 
 def call_columns(record: CallRecord) -> Columns:
@@ -232,8 +284,10 @@ def call_columns(record: CallRecord) -> Columns:
             "schema": _schema_json(call.schema),
             "sent_schema": _schema_json(call.wire),
             "output_tokens": call.output_tokens,
+            "shared_until": call.shared_until,
+            "task_from": call.task_from,
         }
-        | ({} if reply is None else _reply_columns(reply))
+        | ({} if reply is None else reply_columns(reply))
     )
 
 
@@ -248,6 +302,8 @@ def call_from(columns: Columns, source: Source) -> CallRecord:
         source=source,
         attempt=columns["attempt"],
         output_tokens=columns["output_tokens"],
+        shared_until=columns["shared_until"],
+        task_from=columns["task_from"],
     )
     reply = None if columns["reply"] is None else reply_from(columns)
     parameters = _decoded("parameters", columns["parameters"])
@@ -269,7 +325,8 @@ def reply_from(columns: Columns) -> Reply:
     )
 
 
-def _reply_columns(reply: Reply) -> Columns:
+def reply_columns(reply: Reply) -> Columns:
+    """A reply, as those columns of its call that hold it."""
     return {
         "reply": reply.text,
         "finish": reply.finish,
@@ -312,7 +369,14 @@ def _names(record_type: Any) -> tuple[str, ...]:  # noqa: ANN401 - any of our da
 
 def _shallow(record: Any) -> Columns:  # noqa: ANN401 - any of our dataclasses
     """A record's fields by name, nested values as they are."""
-    return {name: getattr(record, name) for name in _names(record.__class__)}
+    names, read = _reader(record.__class__)
+    return dict(zip(names, read(record), strict=True))
+
+
+@cache
+def _reader(record_type: Any) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:  # noqa: ANN401 - any of our dataclasses
+    names = _names(record_type)
+    return names, attrgetter(*names)
 
 
 def _fields(record_type: Any, columns: Columns, **nested: JsonValue | object) -> Columns:  # noqa: ANN401 - any of our dataclasses

@@ -1,4 +1,4 @@
-"""A store in one SQLite file: four tables that any SQLite browser shows.
+"""A store in one SQLite file: tables that any SQLite browser shows.
 
 Each method is one transaction. A method that returned has written: a process killed after it
 loses nothing, a power cut at most the last moments. Several threads and processes may use one
@@ -7,23 +7,25 @@ file, on a local disk (https://www.sqlite.org/wal.html: WAL does not work over a
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 from sqlite_utils import Database
 
 from repurpose.core.call import Reply
 from repurpose.core.record import CallRecord, Row, Run, RunStatus
 from repurpose.core.source import Source
+from repurpose.core.statistics import Grouping, Tally
 from repurpose.errors import StoreError, UsageError
-from repurpose.ports import Store
-from repurpose.stores._connection import connect, immediate
+from repurpose.ports import BatchStore
+from repurpose.stores._batches import BatchTables
+from repurpose.stores._connection import connect
 from repurpose.stores._faults import FAULTS, database_faults, reason_of
 from repurpose.stores._migrations import upgrade
+from repurpose.stores._provider_batches import SqliteProviderBatches
 from repurpose.stores._rows import (
     Columns,
     call_columns,
@@ -39,16 +41,16 @@ from repurpose.stores._rows import (
     source_columns,
     source_from,
 )
+from repurpose.stores._statistics import question, tallies_from
 
 __all__ = ["open_store"]
 
-Made = TypeVar("Made")
 Table = Literal["sources", "runs", "calls", "rows"]
 
 _SHOWN = 4  # how many runs an ambiguous beginning of an id is answered with
 
 
-def open_store(path: Path | str) -> Store:
+def open_store(path: Path | str) -> BatchStore:
     """The store in the file `path`, made if it is missing; `:memory:` keeps nothing.
 
     The file of an older version is brought up to date first.
@@ -68,13 +70,8 @@ def open_store(path: Path | str) -> Store:
     return _SqliteStore(place, db)
 
 
-class _SqliteStore:
-    """`Store` over one connection, which one thread uses at a time."""
-
-    def __init__(self, place: str, db: Database) -> None:
-        self._place = place
-        self._db = db
-        self._lock = threading.RLock()
+class _SqliteStore(BatchTables):
+    """`BatchStore` over one connection, which one thread uses at a time."""
 
     def start_run(self, run: Run, source: Source) -> None:
         """Keep a run and its source; one that is kept already stays as it was first loaded."""
@@ -85,7 +82,7 @@ class _SqliteStore:
     def finish_run(self, run_id: str, status: RunStatus, finished_at: str) -> None:
         """Note how a run ended."""
         with self._writing() as db:
-            changed = db.execute(
+            changed = db.conn.execute(
                 "UPDATE runs SET status = ?, finished_at = ? WHERE id = ?",
                 [status, finished_at, run_id],
             )
@@ -131,7 +128,7 @@ class _SqliteStore:
             stored = tuple(_kept(db, row) for row in rows)
             if all(new.status == row.status for new, row in zip(stored, rows, strict=True)):
                 for call_id in settles:
-                    db.execute("UPDATE calls SET settled = 1 WHERE id = ?", [call_id])
+                    db.conn.execute("UPDATE calls SET settled = 1 WHERE id = ?", [call_id])
         return stored
 
     def runs(self, limit: int | None = None) -> tuple[Run, ...]:
@@ -208,25 +205,14 @@ class _SqliteStore:
         source = self.source(found[0]["source_id"])
         return self._mapped(lambda columns: call_from(columns, source), found)[0]
 
-    def close(self) -> None:
-        """Let go of the database; a second time does nothing."""
-        with self._lock, database_faults(self._place):
-            self._db.close()
+    def statistics(self, by: Grouping, since: str = "") -> tuple[Tally, ...]:
+        """What calls took and which results failed, from an ISO 8601 moment in UTC on."""
+        return tallies_from(self._found(question(by), {"since": since}))
 
-    @contextmanager
-    def _writing(self) -> Iterator[Database]:
-        with self._lock, database_faults(self._place), immediate(self._db):
-            yield self._db
-
-    def _found(self, query: str, values: Columns) -> list[Columns]:
-        with self._lock, database_faults(self._place):
-            cursor = self._db.execute(query, values)
-            names = [column[0] for column in cursor.description]
-            return [dict(zip(names, row, strict=True)) for row in cursor]
-
-    def _mapped(self, make: Callable[[Columns], Made], found: list[Columns]) -> tuple[Made, ...]:
-        with database_faults(self._place):
-            return tuple(make(columns) for columns in found)
+    @property
+    def provider_batches(self) -> SqliteProviderBatches:
+        """The calls that wait for a provider's batch."""
+        return SqliteProviderBatches(self._writing, self._writing_through, self._found)
 
     def _begins(self, table: Table, beginning: str) -> list[Columns]:
         """What has this id first, then a few whose ids begin so, newest first; none for none."""
@@ -281,11 +267,16 @@ def _unstored(row: Row, reason: str) -> Row:
 
 def _insert(db: Database, table: Table, columns: Columns, *, once: bool = False) -> None:
     """Add one row to a table; with `once`, a row with this id stays as it is."""
-    names = ", ".join(columns)
-    places = ", ".join(f":{name}" for name in columns)
+    # By place, which SQLite binds faster than by name; and see `_found`.
+    db.conn.execute(_insertion(table, tuple(columns), once), tuple(columns.values()))
+
+
+@cache
+def _insertion(table: Table, names: tuple[str, ...], once: bool) -> str:
     kept = " ON CONFLICT (id) DO NOTHING" if once else ""
+    places = ", ".join("?" * len(names))
     # Table and column names are our own constants; every value is bound.
-    db.execute(f"INSERT INTO {table} ({names}) VALUES ({places}){kept}", columns)  # noqa: S608
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places}){kept}"  # noqa: S608
 
 
 def _listed(ids: Sequence[str]) -> str:

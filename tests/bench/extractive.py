@@ -34,7 +34,7 @@ from sumy.summarizers.lex_rank import LexRankSummarizer
 from sumy.summarizers.text_rank import TextRankSummarizer
 from sumy.utils import get_stop_words
 
-from repurpose.api.adapters import load
+from repurpose.api.loading import load
 from repurpose.api.runs import job_for
 from repurpose.config import Settings
 from repurpose.core.steering import Steering

@@ -16,7 +16,7 @@ import pytest
 from repurpose.core.call import Call, Reply
 from repurpose.core.source import Block, Source
 from repurpose.engines.extractive import extractive_engine
-from repurpose.errors import NeverStarted, UnusableOutput
+from repurpose.errors import UnusableOutput
 from repurpose.ports import Engine
 
 FORMATS = ("summary", "faq", "social", "newsletter")
@@ -94,9 +94,9 @@ def test_its_answers_are_valid_for_the_built_in_formats(name: str, root: Path) -
     jsonschema.validate(answer_to(name, source_of(ARTICLE), schema), schema)
 
 
-def test_a_format_that_is_not_built_in_is_refused_by_name() -> None:
-    with pytest.raises(NeverStarted, match=r'answers only summary, faq, .* not "poem"'):
-        reply_to("poem", source_of(ARTICLE))
+def test_a_format_without_a_shape_is_refused_by_name() -> None:
+    with pytest.raises(UnusableOutput, match='without a model, "poem" cannot be written'):
+        reply_to("poem", source_of(ARTICLE), {"type": "object"})
 
 
 def test_a_source_without_a_sentence_has_a_reason_an_editor_can_read() -> None:

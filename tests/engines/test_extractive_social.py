@@ -12,7 +12,9 @@ from repurpose.core.call import Call, Reply
 from repurpose.core.source import Source
 from repurpose.engines.extractive import extractive_engine
 from repurpose.errors import UsageError
+from repurpose.formats import format_named
 from repurpose.platforms import PLATFORMS, platform_named
+from repurpose.schema.validate import compile_schema
 from repurpose.text.counting import MEASURES
 
 ARTICLE = """\
@@ -79,7 +81,8 @@ def test_exactly_the_platforms_of_the_schema_are_answered_in_its_order() -> None
 
 
 def test_every_platform_keeps_its_limit_with_hashtags() -> None:
-    for name, post in posts_of(ARTICLE, *PLATFORMS).items():
+    names = [name for name, each in PLATFORMS.items() if each.post]
+    for name, post in posts_of(ARTICLE, *names).items():
         platform = platform_named(name)
         assert MEASURES[platform.unit](published(name, post)) <= platform.limit
         most = platform.max_hashtags
@@ -159,3 +162,44 @@ def test_chinese_hashtags_are_words_that_title_and_text_share() -> None:
 def test_a_language_whose_words_run_together_gets_no_guessed_hashtags() -> None:
     text = "# ห้องสมุดริมทะเล\n\nห้องสมุดอยู่ริมทะเล ห้องสมุดเปิดทุกวัน"
     assert tags_of(text, "th") == []
+
+
+def built(*platforms: str, text: str = ARTICLE, **options: Any) -> dict[str, dict[str, Any]]:
+    """What the engine answers to the schema of the format itself."""
+    format = format_named("social", platforms=platforms, **options)
+    source = Source(text, "-", "markdown", language="en")
+    reply = asyncio.run(_answered(Call("social", "", "", format.schema, {}, source)))
+    answer: dict[str, dict[str, Any]] = json.loads(reply.text)  # noqa: TID251 - our own answer
+    assert compile_schema(format.schema, "social").findings(answer) == []
+    return answer
+
+
+def test_every_platform_that_posts_gets_a_valid_answer_with_its_title() -> None:
+    names = [name for name, each in PLATFORMS.items() if each.post]
+    answer = built(*names)
+    assert list(answer) == names
+    for name, post in answer.items():
+        rule = PLATFORMS[name].title
+        assert ("title" in post) == (rule is not None)
+        if rule:
+            assert 0 < MEASURES[rule.unit](post["title"]) <= rule.limit
+
+
+def test_without_a_title_a_heading_or_a_sentence_is_one() -> None:
+    assert built("reddit")["reddit"]["title"] == "The night ferry to Sandvar"
+    plain = ARTICLE.replace("#", "")
+    assert built("reddit", text=plain)["reddit"]["title"].strip()
+
+
+def test_a_thread_is_longer_than_a_post_and_bounded() -> None:
+    single, thread = built("x")["x"]["text"], built("x", threads=True)["x"]["text"]
+    assert MEASURES["x_weighted"](single) <= 280 < MEASURES["x_weighted"](thread) <= 1500
+    assert "LinkedIn" not in thread
+    assert built("linkedin", threads=True) == built("linkedin")
+
+
+def test_variants_open_differently() -> None:
+    answer = built("x", "linkedin", variants=3)
+    assert list(answer) == ["x", "x_2", "x_3", "linkedin", "linkedin_2", "linkedin_3"]
+    hooks = [post["text"].split("\n\n")[0] for post in answer.values()]
+    assert len(set(hooks)) == 6

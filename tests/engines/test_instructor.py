@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from provider_servers import ANTHROPIC, GEMINI, REFUSAL, THOUGHT, ProviderServer
-from repurpose.api.adapters import load
+from repurpose.api.loading import load
 from repurpose.api.runs import run
 from repurpose.config import Settings
 from repurpose.core.call import Call, Reply, Usage

@@ -14,7 +14,7 @@ import pytest
 
 from mock_server import ERRORS, REFUSAL, SPOILED, MockServer
 from provider_servers import COHERE, GROQ, MISTRAL, ProviderServer
-from repurpose.api.adapters import load
+from repurpose.api.loading import load
 from repurpose.api.runs import run
 from repurpose.config import Settings
 from repurpose.core.call import Call, Reply, Usage

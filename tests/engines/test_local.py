@@ -556,7 +556,8 @@ def smollm2() -> Path:
 def test_a_real_model_answers_and_computes_the_source_only_once(
     smollm2: Path, root: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from repurpose.api.adapters import SystemClock, load
+    from repurpose.api.adapters import SystemClock
+    from repurpose.api.loading import load
     from repurpose.api.runs import job_for
     from repurpose.config import Settings
     from repurpose.core.steering import Steering

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import openai
+import aiohttp
 import pytest
 
 from repurpose.core.call import Call, Reply, Usage
@@ -536,7 +536,7 @@ def test_a_surprise_inside_the_client_reaches_nobody_as_it_is(
     async def broken(*_: object, **__: object) -> None:
         raise AttributeError(USER)
 
-    monkeypatch.setattr(openai.AsyncOpenAI, "post", broken)
+    monkeypatch.setattr(aiohttp.ClientSession, "_request", broken)
     (outcome,) = ask(engine_at(server.url, clock), call())
     assert isinstance(outcome, EngineError)
     assert outcome.message == "the openai client failed (AttributeError)"

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from repurpose.exports.base import after_parts
 from repurpose.exports.markdown import markdown_export
 
 WHOLE = """\
@@ -177,3 +178,18 @@ def test_no_text_adds_a_heading_or_swallows_one(samples, text):
         ("h2", "Summary"),
         ("h2", "Newsletter"),
     ]
+
+
+def test_what_stands_below_a_formats_parts_is_shown_too(samples):
+    content = {"pairs": [{"question": "Why?", "answer": "So."}]}
+    text = "Q: Why?\nA: So.\n\n# No advice."
+    rows = [samples.row("faq", "FAQ", text, content=content)]
+    document = markdown_export(samples.run, samples.source, rows)
+    assert "So.\n\n\\# No advice.\n" in document
+
+
+def test_nothing_stands_below_where_a_text_is_not_its_contents_parts():
+    content = {"pairs": [{"question": "Why?", "answer": "So."}]}
+    assert after_parts("Q: Why?\nA: So.", content) == ""
+    assert after_parts("Something else", content) == ""
+    assert after_parts("Why? So.\n\nNo advice. So.", content) == "No advice. So."

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
-from web_site import Names, Page, Site
 
 from repurpose.errors import SourceError
 from repurpose.fetching.robots import Robots
 from repurpose.fetching.web import Web
+from web_site import Names, Page, Site
 
 RULES = b"User-agent: *\nDisallow: /private/\n\nUser-agent: repurpose\nDisallow: /no-tools/\n"
 

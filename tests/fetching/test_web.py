@@ -16,12 +16,12 @@ from typing import Any
 import httpcore2
 import httpx2
 import pytest
-from web_site import Names, Page, Site
 
 from repurpose import __version__
 from repurpose.errors import SourceError, UsageError
 from repurpose.fetching import _faults, _media
 from repurpose.fetching.web import Fetched, Limits, Web
+from web_site import Names, Page, Site
 
 
 def moved(to: str, status: int = 302) -> Page:

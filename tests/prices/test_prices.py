@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 
 import pytest
 
 from repurpose.core.call import Usage
-from repurpose.prices import PRICES, cost_of, price_of
+from repurpose.prices import PRICES, cost_of, exact_cost, most_cost, own_price, price_of
 
 OPENAI = "https://api.openai.com/v1"
 MILLION = 1_000_000
@@ -128,3 +129,55 @@ def test_without_a_word_about_charged_cache_writes_the_cost_is_not_known():
 def test_writing_to_the_cache_is_no_question_where_it_costs_nothing_extra():
     silent = cost_of(Usage(10_000, 800, 0), "gpt-4.1-mini", OPENAI)
     assert cost_of(Told(10_000, 800, 0, 0, 9_000), "gpt-4.1-mini", OPENAI) == silent
+
+
+def test_a_users_own_price_is_over_the_tables_and_holds_at_every_address():
+    own = own_price("mine", input=2, output=4, cached=1)
+    for model, endpoint in (("gpt-4.1-mini", OPENAI), ("mine", "http://localhost:1"), (None, None)):
+        assert cost_of(Usage(MILLION, MILLION), model, endpoint, own) == pytest.approx(6)
+        assert cost_of(Usage(MILLION, 0, MILLION), model, endpoint, own) == pytest.approx(1)
+    silent = own_price("mine", input=2, output=4)
+    assert cost_of(Usage(10, 10, 5), "mine", None, silent) is None
+    assert cost_of(Usage(10, 10, 0), "mine", None, silent) is not None
+
+
+# --- to the last digit --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("usage", "dollars"),
+    [
+        (Usage(1, 0), "0.0000004"),
+        (Usage(3, 1), "0.0000028"),
+        (Usage(10_000, 800, 4_000), "0.00408"),
+        (Usage(10_000, 800, 10_000), "0.00228"),
+    ],
+)
+def test_a_cost_is_exact_with_cached_tokens_at_their_own_price(usage, dollars):
+    assert exact_cost(usage, PRICES[OPENAI, "gpt-4.1-mini"]) == Decimal(dollars)
+
+
+def test_a_thousand_calls_cost_a_thousand_times_one():
+    one = exact_cost(Usage(333, 77, 111), PRICES[OPENAI, "gpt-4.1-mini"])
+    assert sum([one] * 1000) == 1000 * one == Decimal("0.2231")
+
+
+@pytest.mark.parametrize(
+    "price", [p for p in PRICES.values() if p.provider == "openai"], ids=lambda price: price.model
+)
+def test_openai_batches_cost_half_to_the_last_digit(price):
+    usage = Told(9_999, 777, None, None, 0)
+    assert 2 * exact_cost(usage, price, batch=True) == exact_cost(usage, price)
+
+
+def test_a_batch_without_a_known_share_has_no_cost():
+    price = own_price("mine", input=1, output=2)
+    assert exact_cost(Usage(10, 10), price) is not None
+    assert exact_cost(Usage(10, 10), price, batch=True) is None
+    assert most_cost(price, 10, 10, batch=True) is None
+
+
+def test_a_user_gives_the_share_of_a_batch_with_the_price():
+    price = own_price("mine", input=1, output=2, batch=0.4)
+    assert exact_cost(Usage(MILLION, 0), price, batch=True) == Decimal("0.4")
+    assert cost_of(Usage(MILLION, 0), "mine", None, price, batch=True) == 0.4

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repurpose.core.finding import Finding
-from repurpose.schema.intake import MAX_DEPTH, IntakeError, decode, take_in
+from repurpose.schema.intake import MAX_DEPTH, IntakeError, decode, said, take_in
 
 GOOD = {"question": "What is new?", "answer": "A tested battery."}
 TEXT = json.dumps(GOOD)
@@ -359,3 +359,26 @@ def test_mutated_json_is_decoded_to_something_storable_or_refused(data: st.DataO
 def test_every_storable_value_survives_the_round_trip(value: Any) -> None:
     assert decode(json.dumps(value)) == value
     assert decode(json.dumps(value, ensure_ascii=False)) == value
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        (" Bees. \n", "Bees."),
+        ("<think>Hm.</think>Bees.", "Bees."),
+        ("<think>a</think>\n<reasoning>b</reasoning> Bees.", "Bees."),
+        ("Hm, so.</think>\n\nBees.", "Bees."),
+        ("<think>never closed", ""),
+        ("\ufeffBees <b>think</b>.", "Bees <b>think</b>."),
+        ("a\x00b\ud800", "a\ufffdb\ufffd"),
+        ('{"a": 1}', '{"a": 1}'),
+    ],
+)
+def test_what_a_reply_says_is_its_text_without_reasoning_before_it(reply: str, text: str) -> None:
+    assert said(reply) == text
+
+
+@given(st.text())
+def test_what_a_reply_says_can_be_stored(reply: str) -> None:
+    assert "\x00" not in said(reply)
+    assert said(reply).encode() is not None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from fuzz_sources import SECONDS, Case, Outcome, case_of, files_in, judged, outcome_of, outcomes
+
 from pdf_files import pdf_of
 
 COUNT = 150

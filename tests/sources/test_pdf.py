@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pypdf
 import pytest
-from pdf_files import pdf_of
 
+from pdf_files import pdf_of
 from repurpose.errors import SourceError
 from repurpose.sources import _pdf_process as process
 from repurpose.sources import pdf

@@ -11,9 +11,9 @@ from types import ModuleType, SimpleNamespace
 
 import pypdf
 import pytest
-from pdf_files import pdf_of
 from pypdf.errors import DependencyError
 
+from pdf_files import pdf_of
 from repurpose.sources import _pdf_process as process
 from repurpose.sources._pdf_process import read_pages
 

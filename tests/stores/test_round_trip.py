@@ -39,7 +39,17 @@ measures = st.builds(
 )
 usages = st.builds(Usage, *[st.none() | counts] * 5)
 replies = st.builds(Reply, texts, st.just("stop"), maybe, maybe, usages, maybe, maybe)
-blocks = st.builds(Block, st.sampled_from(["heading", "list"]), counts, counts, lists, counts)
+moments = st.none() | st.floats(0, 1e9)
+blocks = st.builds(
+    Block,
+    st.sampled_from(["heading", "turn"]),
+    counts,
+    counts,
+    lists,
+    counts,
+    st.none() | counts,
+    moments,
+)
 sources = st.builds(
     Source,
     texts,
