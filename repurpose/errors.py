@@ -5,6 +5,7 @@
     │   └── SchemaError          2   a schema outside the subset; raised before any call
     ├── SourceError              3   the source cannot be read; `reason` names the kind
     ├── StoreError               2   the database cannot be opened or written
+    ├── BudgetReached            5   what may be spent is spent; what is stored stays
     └── FormatError              1   one format gave nothing to publish; becomes a failed row
         ├── EngineError              no answer came back
         │   ├── NeverStarted         the call was not accepted: key, address, quota, schema
@@ -26,6 +27,7 @@ from typing import ClassVar
 
 __all__ = [
     "BrokenReply",
+    "BudgetReached",
     "CutShort",
     "EngineError",
     "FormatError",
@@ -77,6 +79,13 @@ class StoreError(RepurposeError):
 
     exit_code = 2
     kind = "store"
+
+
+class BudgetReached(RepurposeError):
+    """What may be spent is spent, so no further call is made. What is stored stays."""
+
+    exit_code = 5
+    kind = "budget"
 
 
 class SourceError(RepurposeError):

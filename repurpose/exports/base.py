@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from repurpose.core.json_types import JsonObject, JsonValue
 from repurpose.core.record import Row, Run
 from repurpose.core.source import Source
 
-__all__ = ["Export", "by_format", "pairs_of"]
+__all__ = ["Export", "after_parts", "by_format", "pairs_of"]
 
 Export: TypeAlias = Callable[[Run, Source, Sequence[Row]], str]
 """From a run, its source and its rows to the text of a file, which ends with a newline.
@@ -41,6 +41,37 @@ def pairs_of(content: JsonObject | None) -> list[tuple[str, str]]:
             return [pair for pair in map(_pair, entries) if pair]
         case _:
             return []
+
+
+def after_parts(text: str, content: JsonObject | None) -> str:
+    """What stands in a row's text after all that its content holds: a voice's disclaimer.
+
+    Nothing where the text is not the content in its order.
+
+    >>> after_parts("Q: Why? A: So. No advice.", {"pairs": [{"question": "Why?", "answer": "So."}]})
+    'No advice.'
+    """
+    end = 0
+    for part in _strings(content or {}):
+        place = text.find(part, end)
+        if place < 0:
+            return ""
+        end = place + len(part)
+    return text[end:].strip()
+
+
+def _strings(value: JsonValue) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            for inner in value.values():
+                yield from _strings(inner)
+        case Sequence():
+            for inner in value:
+                yield from _strings(inner)
+        case _:
+            return
 
 
 def _pair(entry: JsonValue) -> tuple[str, str] | None:

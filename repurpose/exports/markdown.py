@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from repurpose.core.json_types import JsonObject
 from repurpose.core.record import Measures, Row, Run
 from repurpose.core.source import Source
-from repurpose.exports.base import by_format, pairs_of
-from repurpose.platforms import PLATFORMS
+from repurpose.exports.base import after_parts, by_format, pairs_of
+from repurpose.platforms import variant_label
 
 __all__ = ["markdown_export"]
 
@@ -61,14 +61,15 @@ def _origin(run: Run, source: Source, rows: Sequence[Row]) -> str:
 def _section(row: Row) -> Iterator[str]:
     """A row's parts, a subheading first where its format has several variants."""
     if row.variant != "default":
-        platform = PLATFORMS.get(row.variant)
-        name = platform.label if platform else row.variant
-        yield f"### {_heading(name + _facts(row.measures))}"
+        yield f"### {_heading(variant_label(row.variant) + _facts(row.measures))}"
     if row.status == "failed":
         yield f"> **Failed:** {_one_line(row.message)}"
         return
     body = _BODIES.get(row.format, _no_parts)(row.content or {})
+    below = after_parts(row.text or "", row.content) if body else ""
     yield from body or [_text(row.text or "")]
+    if below:
+        yield _text(below)
 
 
 def _facts(measures: Measures | None) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from repurpose.core.finding import Finding, FindingKind
+from repurpose.core.finding import Finding, Validation
 from repurpose.core.json_types import JsonObject, JsonValue
 from repurpose.schema.coerce import Coerced, Dropped, coerce, drop_undeclared, without_null_options
 from repurpose.schema.intake import IntakeError, take_in
+from repurpose.schema.union import inner_answer
 from repurpose.schema.validate import Validator
 
 __all__ = ["Accepted", "Answer", "Rejected", "read_answer"]
@@ -37,20 +38,17 @@ class Rejected:
     @property
     def message(self) -> str:
         """The findings in one line."""
-        return "; ".join(map(str, self.findings))
+        return Validation(self.findings).message
 
     @property
     def missing_required(self) -> tuple[str, ...]:
         """The dot paths of required fields that are absent or null."""
-        return self._paths("missing_required")
+        return Validation(self.findings).missing_required
 
     @property
     def type_mismatched(self) -> tuple[str, ...]:
         """The dot paths of values of another type than declared."""
-        return self._paths("type_mismatch")
-
-    def _paths(self, kind: FindingKind) -> tuple[str, ...]:
-        return tuple(finding.path for finding in self.findings if finding.kind == kind)
+        return Validation(self.findings).type_mismatched
 
 
 Answer: TypeAlias = Accepted | Rejected
@@ -63,6 +61,7 @@ def read_answer(
     reasoning: str | None = None,
     coerce_numbers: bool = True,
     extra: Literal["reject", "drop"] = "reject",
+    within: str | None = None,
 ) -> Answer:
     """The valid answer that a reply holds, or what is wrong with it.
 
@@ -70,10 +69,13 @@ def read_answer(
     validated. A function of its arguments alone: the same reply gives the same result, always.
     Never raises, whatever the reply.
 
-    `reasoning` is looked at only where the reply is blank.
+    `reasoning` is looked at only where the reply is blank. `within` names the field that holds the
+    answer, where the reply is of a schema that several formats share.
     """
 
     def prepared(value: JsonValue) -> tuple[Coerced, Dropped]:
+        if within is not None:
+            value = inner_answer(value, within)
         if validator.has_options:
             value = without_null_options(value, validator.schema)
         converts = coerce_numbers and validator.has_numbers

@@ -30,7 +30,7 @@ from repurpose.schema._scan import (
 )
 from repurpose.schema._wording import syntax_fault
 
-__all__ = ["MAX_DEPTH", "MAX_DIGITS", "Intake", "IntakeError", "decode", "take_in"]
+__all__ = ["MAX_DEPTH", "MAX_DIGITS", "Intake", "IntakeError", "decode", "said", "take_in"]
 
 MAX_DEPTH = 64
 """How deeply arrays and objects may be nested; no format comes near it."""
@@ -127,6 +127,25 @@ def take_in(text: str, *, validates: Validates, reasoning: str | None = None) ->
     if found is None:
         raise IntakeError("the reply is empty")
     return _noted(found, _FROM_FIELD)
+
+
+def said(text: str) -> str:
+    """What a reply says where no JSON is asked for: the text without a reasoning block before it.
+
+    Empty where nothing but reasoning is there. A closing tag without an opening one ends a
+    block, too, since some chat templates put the opening one into the prompt. What no database
+    stores (NUL, half of a surrogate pair) becomes U+FFFD.
+
+    >>> said("<think>hm</think> Bees like roofs.")
+    'Bees like roofs.'
+    """
+    body = _trimmed(text)
+    block = reasoning_block(body)
+    if block is not None:
+        body = block[1]
+    elif tag := next(reasoning_ends(body), None):
+        body = body[tag[1] :]
+    return _UNSTORABLE.sub("\ufffd", body).strip()
 
 
 def _from_field(body: str, validates: Validates) -> Intake | None:

@@ -1,7 +1,8 @@
 """Books (.epub), chapter by chapter in reading order.
 
 What belongs to the book as an object is left out: cover, imprint, copyright page, tables of
-contents, page numbers. A colophon is prose about the edition, and stays. Source: EPUB 3.3 and its Structural Semantics Vocabulary 1.1.
+contents, page numbers. A colophon is prose about the edition, and stays. Source: EPUB 3.3 and
+its Structural Semantics Vocabulary 1.1.
 """
 
 from __future__ import annotations
