@@ -53,7 +53,7 @@ def test_without_a_model_everything_but_a_server_is_looked_at(tmp_path: Path) ->
 def test_versions_are_told_for_a_report(tmp_path: Path) -> None:
     diagnoses = found(tmp_path)
     assert re.search(r"Python 3\.\d+\.\d+, SQLite 3\.", diagnoses["repurpose"].found)
-    assert f"openai {metadata.version('openai')}" in diagnoses["packages"].found
+    assert f"aiohttp {metadata.version('aiohttp')}" in diagnoses["packages"].found
 
 
 def test_the_packages_whose_versions_are_told_are_ones_that_we_need(root: Path) -> None:
