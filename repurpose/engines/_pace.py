@@ -147,13 +147,16 @@ class _Rate:
 class Window:
     """How many requests may be on the way at once: halved by refusals, widened by successes.
 
-    Opens with the first answer, since nothing is known against it then. How many lanes there are
-    bounds it from above.
+    Opens with the first answer, since nothing is known against it then; how many lanes there are
+    bounds it from above. After a refusal, one window of successes brings it back to three quarters
+    of where it was: a stray refusal costs little. From there each adds one, so that an endpoint
+    with a limit of its own is asked for too much seldom.
     """
 
     def __init__(self) -> None:
         self._size: float = _FIRST_AT_ONCE
         self._is_open = False
+        self._top = 0.0
         self._halved_at = -math.inf
         self.sent = 0
         """Requests that wait for their answer."""
@@ -163,11 +166,13 @@ class Window:
         return inside + 1 <= self._size
 
     def succeeded(self) -> None:
-        """One more for each window of successes."""
-        if self._is_open:
-            self._size += 1 / self._size
-        else:
+        """Widen it by this success's part of a window."""
+        if not self._is_open:
             self._size, self._is_open = math.inf, True
+        elif self._size < self._top * 3 / 4:
+            self._size += max(1.0, self._top / 4) / self._size
+        else:
+            self._size += 1 / self._size
 
     def refused(self, sent_at: float, now: float) -> None:
         """Halve what is on the way, once for all requests that were sent before the last time.
@@ -175,6 +180,7 @@ class Window:
         `sent` no longer counts the refused one.
         """
         if sent_at >= self._halved_at:
-            self._size = max(1.0, min(self._size, self.sent + 1) // 2)
+            self._top = min(self._size, self.sent + 1)
+            self._size = max(1.0, self._top // 2)
             self._is_open = True
             self._halved_at = now

@@ -25,7 +25,7 @@ _MAY_BE_PAID = "(finish IS NOT NULL OR cost IS NULL OR cost <> 0)"
 def question(by: Grouping) -> str:
     """One query for all groups: a row of sums for each, then one for each kind of failure.
 
-    Reads only columns of `calls_by_time`, since each row of `calls` holds whole prompts.
+    A call that waits for a provider's batch is none yet. Reads only columns of `calls_by_time`, since each row of `calls` holds whole prompts.
     """
     sums = ", ".join(
         f"total({name}) AS {name}, sum({name} IS NULL AND {_MAY_BE_PAID}) AS {name}_unknown"
@@ -40,7 +40,7 @@ def question(by: Grouping) -> str:
             total(cost) AS cost, sum(cost IS NULL) AS cost_unknown,
             total(iif(cached_tokens IS NULL, 0, prompt_tokens)) AS prompts_told, {sums}
         FROM calls
-        WHERE started_at >= :since AND (finish IS NOT NULL OR error_kind IS NOT NULL)
+        WHERE started_at >= :since AND (finish IS NOT NULL OR error_kind <> 'waiting')
         GROUP BY 1
         UNION ALL
         SELECT {_ROWS_BY[by]}, coalesce(kind, 'unknown'), count(*), {nothing}

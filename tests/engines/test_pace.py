@@ -233,14 +233,17 @@ def test_refusals_of_one_round_trip_halve_once() -> None:
     assert admitted(window) == 10
 
 
-def test_each_window_of_successes_adds_one() -> None:
+def test_one_window_of_successes_makes_up_for_half_and_each_further_one_adds_one() -> None:
     window = Window()
-    window.sent = 19
+    window.succeeded()
+    window.sent = 39
     window.refused(sent_at=1.0, now=2.0)
-    window._size = 10.0
-    for _ in range(11):
-        window.succeeded()
-    assert admitted(window) == 11
+    sizes = []
+    for _ in range(4):
+        for _ in range(admitted(window)):
+            window.succeeded()
+        sizes.append(admitted(window))
+    assert sizes == pytest.approx([29, 30, 31, 32], abs=1)
 
 
 def test_one_may_always_go() -> None:
@@ -394,6 +397,31 @@ def test_overload_narrows_the_window_and_uses_the_budget() -> None:
     outcomes = run_virtually(lanes())
     assert all(isinstance(each, StillWorking) for each in outcomes)
     assert admitted(sender.gate._places.window) < 8
+
+
+@dataclass
+class Crowded(Server):
+    """Takes so many requests at once, and refuses the others."""
+
+    places: int = 32
+
+    async def send(self, _: float) -> str:
+        if self.now_working >= self.places:
+            self.refused += 1
+            raise RefusedError(RateLimited())
+        self.now_working += 1
+        await self.clock.sleep(self.latency)
+        self.now_working -= 1
+        self.answered += 1
+        return "an answer"
+
+
+def test_a_server_that_takes_so_many_at_once_is_seldom_asked_for_more() -> None:
+    server = Crowded()
+    seconds = run_virtually(all_calls(transport(server), server, 6_000, 64))
+    assert server.answered == 6_000
+    assert server.refused < 0.02 * 6_000
+    assert 6_000 / seconds >= 0.6 * server.places / server.latency
 
 
 def test_a_cancelled_lane_gives_its_place_to_the_next() -> None:

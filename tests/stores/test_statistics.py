@@ -33,6 +33,7 @@ LOST = replace(
 )
 REFUSED = replace(LOST, id="c3", error_kind="never_started", cost=0.0)
 WAITING = replace(LOST, id="c4", error=None, error_kind=None)
+QUEUED = replace(LOST, id="c5", error="waits", error_kind="waiting", cost=0.0)
 FAILED = Row(
     id="r1",
     run_id="run1",
@@ -113,7 +114,7 @@ def test_a_lost_call_may_have_been_paid_and_a_refused_one_was_not(begun: Store) 
 
 
 def test_a_call_that_waits_for_a_providers_batch_is_none_yet(begun: Store) -> None:
-    keep(begun, WAITING)
+    keep(begun, WAITING, QUEUED)
     assert begun.statistics("format") == ()
 
 
