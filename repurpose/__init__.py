@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from repurpose.api.adapters import open_store
+    from repurpose.api.budgeting import budgeted
     from repurpose.api.generators import (
         FaqGenerator,
         Generator,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from repurpose.api.runs import arun, run
     from repurpose.api.validating import validate
     from repurpose.config import Settings, read_settings
+    from repurpose.core.budget import Budget
     from repurpose.core.call import Call, Reply, Usage
     from repurpose.core.envelope import Envelope
     from repurpose.core.finding import Validation
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     from repurpose.core.result import FormatResult, RunResult, outputs_of
     from repurpose.core.source import Source
     from repurpose.core.voice import Voice
-    from repurpose.errors import RepurposeError
+    from repurpose.errors import BudgetReached, RepurposeError
     from repurpose.fetching.web import Web
     from repurpose.formats import Formats, declared_format, formats_in, known_formats
     from repurpose.formats.base import Format
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Budget": "repurpose.core.budget",
+    "BudgetReached": "repurpose.errors",
     "Call": "repurpose.core.call",
     "Engine": "repurpose.ports",
     "Envelope": "repurpose.core.envelope",
@@ -76,6 +80,7 @@ _HOMES = {
     "Web": "repurpose.fetching.web",
     "aggregate": "repurpose.core.outputs",
     "arun": "repurpose.api.runs",
+    "budgeted": "repurpose.api.budgeting",
     "declared_format": "repurpose.formats",
     "flattened": "repurpose.core.outputs",
     "formats_in": "repurpose.formats",
@@ -96,6 +101,8 @@ _HOMES = {
 
 __all__ = [
     "MISSING",
+    "Budget",
+    "BudgetReached",
     "Call",
     "Engine",
     "Envelope",
@@ -123,6 +130,7 @@ __all__ = [
     "__version__",
     "aggregate",
     "arun",
+    "budgeted",
     "declared_format",
     "flattened",
     "formats_in",

@@ -16,7 +16,7 @@ from repurpose.core.call import Usage
 from repurpose.core.json_types import JsonObject
 from repurpose.core.source import Source
 from repurpose.ports import Observed
-from repurpose.prices import FREE_ENGINES, cost_of
+from repurpose.prices import FREE_ENGINES, cost_of, most_cost, price_of
 from repurpose.steps.job import Job
 from repurpose.steps.parts import parts_of
 from repurpose.steps.reading import Window, foreseen
@@ -171,12 +171,12 @@ class Estimator:
         takes.least.add(calls, usage, self._cost(usage))
         takes.expected.add(calls * (1 + shape.repairs), usage, self._cost(usage))
         most = _usage(sent * IN_HAND, shape.longest)
-        takes.worst.add(calls, most, self._cost(most))
+        takes.worst.add(calls, most, self._most(most))
         if shape.attempts > 1:
             # An answer cut at the user's budget is asked for again with twice as much.
             double = 2 if self._making.settings.output_tokens else 1
             again = _usage((sent + _CORRECTION) * IN_HAND, double * shape.longest)
-            takes.worst.add(calls * (shape.attempts - 1), again, self._cost(again))
+            takes.worst.add(calls * (shape.attempts - 1), again, self._most(again))
 
     def _read_in_parts(self, source: Source, names: Sequence[str], takes: Takes) -> float:
         """Add the calls that read a long source; returns how long its brief will be."""
@@ -207,6 +207,16 @@ class Estimator:
         if self.is_free:
             return 0.0
         return cost_of(usage, self._making.engine.model, self._endpoint, self._own)
+
+    def _most(self, usage: Usage) -> float | None:
+        """The cost where a provider's cache only costs: writing to it may be charged for."""
+        price = self._own or price_of(self._making.engine.model, self._endpoint)
+        if self.is_free:
+            return 0.0
+        if price is None:
+            return None
+        most = most_cost(price, usage.prompt_tokens or 0, usage.completion_tokens or 0)
+        return None if most is None else float(most)
 
 
 def _usage(prompt: float, answer: float) -> Usage:

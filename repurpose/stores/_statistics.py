@@ -25,7 +25,8 @@ _MAY_BE_PAID = "(finish IS NOT NULL OR cost IS NULL OR cost <> 0)"
 def question(by: Grouping) -> str:
     """One query for all groups: a row of sums for each, then one for each kind of failure.
 
-    A call that waits for a provider's batch is none yet. Reads only columns of `calls_by_time`, since each row of `calls` holds whole prompts.
+    A call that waits for a provider's batch is none yet. Reads only columns of `calls_by_time`,
+    since each row of `calls` holds whole prompts.
     """
     sums = ", ".join(
         f"total({name}) AS {name}, sum({name} IS NULL AND {_MAY_BE_PAID}) AS {name}_unknown"

@@ -420,8 +420,8 @@ def test_a_server_that_takes_so_many_at_once_is_seldom_asked_for_more() -> None:
     server = Crowded()
     seconds = run_virtually(all_calls(transport(server), server, 6_000, 64))
     assert server.answered == 6_000
-    assert server.refused < 0.02 * 6_000
-    assert 6_000 / seconds >= 0.6 * server.places / server.latency
+    assert server.refused < 0.01 * 6_000
+    assert 6_000 / seconds >= 0.5 * server.places / server.latency  # each refusal costs a pause
 
 
 def test_a_cancelled_lane_gives_its_place_to_the_next() -> None:
