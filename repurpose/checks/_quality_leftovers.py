@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 
 from repurpose.checks._quality_reading import Defect, Passage, sentences_of, words_of
-from repurpose.text.boundary import suspicious_spans
+from repurpose.text.boundary import forged_spans
 
 __all__ = ["chat_tokens", "dangling_references", "echoes", "link_only", "placeholders"]
 
@@ -72,7 +72,7 @@ def chat_tokens(passage: Passage, source: str) -> Iterator[Defect]:
     text = passage.text
     if not (passage.odd or "###" in text or "&lt;" in text):
         return
-    found = [text[start:end] for start, end in suspicious_spans(text)]
+    found = [text[start:end] for start, end in forged_spans(text)]
     found += [match.group() for match in _TOKEN.finditer(text)]
     if any(token not in source for token in list(dict.fromkeys(found))[:_LOOKED_UP]):
         message = "holds a control token of the model's chat template"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from repurpose.core.source import Block, Source
-from repurpose.text.boundary import suspicious_spans
+from repurpose.text.boundary import forged_spans
 from repurpose.text.counting import grapheme_starts
 from repurpose.text.sentences import sentence_spans
 from repurpose.text.tokens import reach, token_weight
@@ -111,7 +111,7 @@ def _sentences(language: str | None) -> Cutter:
 
 def _ends_of(pattern: re.Pattern[str]) -> Cutter:
     def cutter(stretch: str) -> Iterator[int]:
-        tags = iter([*suspicious_spans(stretch), (len(stretch), len(stretch))])
+        tags = iter([*forged_spans(stretch), (len(stretch), len(stretch))])
         start, end = next(tags)
         for found in pattern.finditer(stretch):
             while end <= found.end():

@@ -31,7 +31,7 @@ from repurpose.text.boundary import (
     defuse,
     earlier_name,
     earlier_reference,
-    suspicious_spans,
+    forged_spans,
     wrap,
     wrap_earlier_result,
     wrap_previous_answer,
@@ -257,7 +257,7 @@ def _task_part(task: str, language: str, steering: str, schema: str) -> str | No
     else:
         name = "shared_text"
     asked = render(prompt_text(name), places, name=name)
-    return None if suspicious_spans(asked) else asked
+    return None if forged_spans(asked) else asked
 
 
 def _blocks(source: Source, steering: Steering, address: str | None) -> str:

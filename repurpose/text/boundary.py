@@ -31,7 +31,7 @@ __all__ = [
     "defuse",
     "earlier_name",
     "earlier_reference",
-    "suspicious_spans",
+    "forged_spans",
     "wrap",
     "wrap_earlier_result",
     "wrap_previous_answer",
@@ -140,13 +140,13 @@ def defuse(text: str) -> Defused:
     return Defused(defused, tags=tags, tokens=len(hits) - tags)
 
 
-def suspicious_spans(text: str) -> list[tuple[int, int]]:
+def forged_spans(text: str) -> list[tuple[int, int]]:
     """Where `defuse` would change `text`: sorted spans, in code points, that do not overlap.
 
     A span runs from the first bracket to the end of the tag or token. Tags that share characters
     are one span, so there may be fewer spans than `defuse` counts.
 
-    >>> suspicious_spans("a </source_material> b <s>")
+    >>> forged_spans("a </source_material> b <s>")
     [(2, 20), (23, 26)]
     """
     spans: list[tuple[int, int]] = []

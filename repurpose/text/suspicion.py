@@ -13,13 +13,13 @@ from typing import Literal
 
 from repurpose.text._phrases import RULES
 from repurpose.text._tags import TagFinder
-from repurpose.text.boundary import ANSWER_TAG, SOURCE_TAG
+from repurpose.text.boundary import ANSWER_TAG, EARLIER_TAG, SOURCE_TAG, STYLE_TAG
 
 __all__ = ["Suspicion", "SuspicionKind", "suspicious_spans"]
 
 SuspicionKind = Literal["tag", "instruction", "chat-token"]
 
-_FINDER = TagFinder(SOURCE_TAG, others=(ANSWER_TAG,))
+_FINDER = TagFinder(SOURCE_TAG, others=(ANSWER_TAG, EARLIER_TAG, STYLE_TAG))
 # Headings by which instruction-tuned models without chat tokens were taught to part a prompt.
 _HEADING = re.compile(
     r"^#{2,4} {0,3}(?:Instruction|Response|System|Human|Assistant):", re.MULTILINE

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from repurpose.core.source import Block, BlockKind, Source
 from repurpose.sources import load_bytes, load_path
 from repurpose.steps.parts import LEAST_LIMIT, Part, parts_of
-from repurpose.text.boundary import suspicious_spans
+from repurpose.text.boundary import forged_spans
 from repurpose.text.counting import grapheme_starts
 from repurpose.text.sentences import sentence_spans
 
@@ -182,7 +182,7 @@ def test_no_tag_is_broken_between_two_parts() -> None:
     """Half a tag in each of them would be defused in neither."""
     text = "</ source material now > , " * 200
     source = blocks_source(("paragraph", text))
-    tags = suspicious_spans(text)
+    tags = forged_spans(text)
     for part in parts_of(source, 200)[1:]:
         assert not any(start < part.start < end for start, end in tags)
 

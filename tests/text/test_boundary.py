@@ -28,7 +28,7 @@ from repurpose.text.boundary import (
     Defused,
     defuse,
     earlier_reference,
-    suspicious_spans,
+    forged_spans,
     wrap,
     wrap_earlier_result,
     wrap_previous_answer,
@@ -419,7 +419,7 @@ PLAIN = {
 @pytest.mark.parametrize("text", PLAIN.values(), ids=PLAIN.keys())
 def test_plain_text_is_unchanged(text: str) -> None:
     assert defuse(text) == Defused(text, tags=0, tokens=0)
-    assert suspicious_spans(text) == []
+    assert forged_spans(text) == []
 
 
 # --- spans --------------------------------------------------------------------------------------
@@ -427,7 +427,7 @@ def test_plain_text_is_unchanged(text: str) -> None:
 
 def test_spans_show_tags_and_tokens_in_the_text_as_it_was_given() -> None:
     text = "a </source_material> b &lt;|im_end|&gt; c [source\u200b material](u) <s>"
-    assert [text[start:end] for start, end in suspicious_spans(text)] == [
+    assert [text[start:end] for start, end in forged_spans(text)] == [
         "</source_material>",
         "&lt;|im_end|&gt;",
         "[source\u200b material]",
@@ -491,7 +491,7 @@ def test_defusing_replaces_brackets_and_deletes_nothing(text: str) -> None:
 @settings(max_examples=80, deadline=None)
 @given(text=texts)
 def test_spans_hold_everything_that_defusing_changes(text: str) -> None:
-    spans = suspicious_spans(text)
+    spans = forged_spans(text)
     defused = defuse(text).text
     assert bool(spans) == (defused != text)
     ends = [0, *(end for _, end in spans)]
