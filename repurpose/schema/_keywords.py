@@ -15,7 +15,6 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from repurpose.schema._equality import MAX_ITEM_DEPTH, TooDeepError, all_distinct, same
-from repurpose.schema._paths import shown_key
 from repurpose.schema._patterns import matcher
 from repurpose.schema._shape import json_type
 from repurpose.schema._wording import counted, listed, must_be, quoted, undeclared
@@ -202,7 +201,7 @@ def _additional_properties(validator: Judge, rule: Json, instance: Json, schema:
             yield ValidationError(undeclared(extras, declared))
     else:
         for key in extras:
-            yield from _descend(validator, instance[key], rule, path=shown_key(key) or "*")
+            yield from _descend(validator, instance[key], rule, path="*")
 
 
 def _all_of(validator: Judge, schemas: Json, instance: Json, _schema: Json) -> Errors:

@@ -1,7 +1,7 @@
-"""Dot paths and key names that may stand in a prompt, a row and a log.
+"""Dot paths and key names that may stand in a row and a log.
 
 A key that a schema declares is the editor's own word. A key that only an answer holds is the
-model's, so it is shown only where it is a short plain name.
+model's, so it is shown only where it is a short plain name, and in no prompt.
 """
 
 from __future__ import annotations

@@ -8,13 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Sequence
 
-from repurpose.schema._paths import shown_key
-
 __all__ = ["counted", "listed", "must_be", "quoted", "syntax_fault", "undeclared"]
 
 _LONGEST_LIST = 200
 _LONGEST_VALUE = 80
-_SHOWN_KEYS = 3
 
 # How the messages of Python's decoder begin, and words that help to correct the fault.
 _SYNTAX = {
@@ -69,17 +66,15 @@ def must_be(types: Collection[str], actual: str) -> str:
 
 
 def undeclared(keys: Sequence[str], declared: Collection[str]) -> str:
-    """That these keys may not stand here, and which may; only short plain names are named.
+    """That these keys may not stand here, and which may.
+
+    They are not named: a model takes them from its source, and a finding stands in a system
+    prompt, where nothing of a source may.
 
     >>> undeclared(["note"], ["title"])
-    'has the undeclared key "note"; only "title" may stand here'
+    'has an undeclared key; only "title" may stand here'
     """
-    names = [name for name in map(shown_key, keys[:_SHOWN_KEYS]) if name is not None]
-    if len(keys) == 1:
-        what = f'the undeclared key "{names[0]}"' if names else "an undeclared key"
-    else:
-        shown = ", ".join(f'"{name}"' for name in names)
-        what = f"{len(keys)} undeclared keys" + (f", such as {shown}" if shown else "")
+    what = "an undeclared key" if len(keys) == 1 else f"{len(keys)} undeclared keys"
     allowed = f"only {listed(declared)} may" if declared else "no key may"
     return f"has {what}; {allowed} stand here"
 
