@@ -239,7 +239,7 @@ def test_no_key_is_named_that_only_the_answer_has() -> None:
     """A model takes its words from the source, and a finding stands in a system prompt."""
     open_map = judge({"type": "object", "additionalProperties": {"type": "number"}})
     findings = open_map.findings({"v": {"kestrels": "x", HOSTILE: "x"}})
-    assert [finding.path for finding in findings] == ["v.*", "v.*"]
+    assert {finding.path for finding in findings} == {"v.*"}
     closed = judge({"additionalProperties": False}).findings({"v": {"kestrels": 1}})
     assert [str(finding) for finding in closed] == [
         "v: has an undeclared key; no key may stand here"
