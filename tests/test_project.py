@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -104,6 +105,31 @@ def test_each_familys_table_names_exactly_its_files(table: dict[str, str], famil
     for where in table.values():
         module, _, name = where.partition(":")
         assert callable(getattr(importlib.import_module(module), name))
+
+
+def test_every_module_can_be_imported_without_any_extra(root: Path) -> None:
+    """Whoever lacks one is told which; what is imported at the top would end in a traceback."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {
+        name: lines
+        for name, lines in project["optional-dependencies"].items()
+        if name not in {"bench", "dev", "test"}
+    }
+    named = {re.split(r"[\[<>=]", line)[0] for lines in extras.values() for line in lines}
+    imported_as = {"google-genai": "google", "pypdf": "cryptography"}
+    absent = sorted({imported_as.get(name, name) for name in named - {"repurpose-text"}})
+    script = (
+        "import importlib, pkgutil, sys\n"
+        f"sys.modules.update(dict.fromkeys({absent!r}))\n"
+        "import repurpose\n"
+        "for found in pkgutil.walk_packages(repurpose.__path__, 'repurpose.'):\n"
+        "    if not found.name.endswith('__main__'):\n"
+        "        importlib.import_module(found.name)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_each_command_has_its_file_and_the_help_that_the_table_shows() -> None:

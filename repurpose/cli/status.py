@@ -64,7 +64,7 @@ def command(*, batch: str, all_items: bool, as_json: bool, database: str | None)
     for line in _lines(found, counts, parked, alive=alive):
         click.echo(line)
     for item in failed:
-        tries = f", {item.tries} tries" if item.tries else ""
+        tries = f", {item.tries} {'try' if item.tries == 1 else 'tries'}" if item.tries else ""
         click.echo(f"  {item.state}{tries}: {item.origin}: {item.error}")
     more = counts["failed"] + counts["parked"] - len(failed)
     if more:

@@ -1,8 +1,8 @@
-"""What each SDK's exceptions mean: told as the openai client would, and judged where its are.
+"""What each SDK's exceptions mean: told as OpenAI's servers would, and judged where theirs are.
 
-An SDK's exception becomes the status error or the transport error that the openai client raises
-for the same event. So all providers share one judgement of what is worth another request, and one
-promise that no text of a provider, of a source or of an answer gets into a message.
+An SDK's exception becomes the status error, or the transport error, that the same event is where
+no SDK stands between. So all providers share one judgement of what is worth another request, and
+one promise that no text of a provider, of a source or of an answer gets into a message.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 import aiohttp
 import httpx2
-import openai
 
 from repurpose.engines._gate import Fault, Final
-from repurpose.engines._openai_faults import Party, chain
+from repurpose.engines._openai_connections import StatusError
+from repurpose.engines._openai_faults import Party, chain, refusal_in
 from repurpose.engines._openai_faults import fault_of as judged
 from repurpose.errors import BrokenReply, EngineError, NeverStarted
 
@@ -47,8 +47,10 @@ _MEANINGS: tuple[tuple[str, str], ...] = (
 
 _SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s")
 _WAIT_HEADERS = ("retry-after", "retry-after-ms")
-_REQUEST = httpx2.Request("POST", "https://provider.invalid/")
-"""The openai client's errors want one; nothing of it is told."""
+
+
+class _TranslatedError(StatusError):
+    """A refusal of another provider, told in OpenAI's codes."""
 
 
 def fault_of(error: Exception, party: Party, now: datetime) -> Fault:
@@ -67,8 +69,8 @@ def fault_of(error: Exception, party: Party, now: datetime) -> Fault:
     return Final(EngineError(f"the client for {party.server} failed ({type(error).__name__})"))
 
 
-def status_error(error: Exception) -> openai.APIStatusError | None:
-    """The refusal in this exception or in what caused it, as the openai client raises it.
+def status_error(error: Exception) -> StatusError | None:
+    """The refusal in this exception or in what caused it, told as OpenAI's servers tell one.
 
     The cause, since instructor puts an exception of its own around the SDK's, whose `str` is a
     document with every message and answer in it. It is never asked for that.
@@ -76,15 +78,14 @@ def status_error(error: Exception) -> openai.APIStatusError | None:
     for link in chain(error):
         status = _status(link)
         if status is not None and status >= 300:
-            return link if isinstance(link, openai.APIStatusError) else _translated(link, status)
+            return refusal_in(link) or _translated(link, status)
     return None
 
 
-def _refusal(error: openai.APIStatusError, party: Party, now: datetime) -> Fault:
+def _refusal(error: StatusError, party: Party, now: datetime) -> Fault:
     code = error.body.get("code") if isinstance(error.body, Mapping) else None
-    own_words = _REQUEST is error.request and code == "invalid_json_schema"
-    if own_words:
-        status = error.status_code
+    if isinstance(error, _TranslatedError) and code == "invalid_json_schema":
+        status = error.status
         return Final(
             NeverStarted(
                 f"{party.model} at {party.server} does not take our JSON schema (status {status})",
@@ -95,15 +96,14 @@ def _refusal(error: openai.APIStatusError, party: Party, now: datetime) -> Fault
     return _without_address(judged(error, party, now), party)
 
 
-def _translated(error: BaseException, status: int) -> openai.APIStatusError:
+def _translated(error: BaseException, status: int) -> StatusError:
     """An SDK's status error, with the provider's words for things turned into OpenAI's."""
     told = _error_object(error)
     meant = _meant(told, status)
     if meant == "invalid_api_key":
         status = 401
     body = {"code": meant, "type": told.get("type") or told.get("status")}
-    response = httpx2.Response(status, headers=_waits(error, told), request=_REQUEST)
-    return openai.APIStatusError("", response=response, body=body)
+    return _TranslatedError(status, _waits(error, told), body)
 
 
 def _meant(told: Mapping[str, Any], status: int) -> object:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aiohttp
 
@@ -21,10 +21,7 @@ from repurpose.engines._openai_connections import StatusError
 from repurpose.engines._profiles import GENERIC, ShapeRefused, weaker
 from repurpose.errors import BrokenReply, EngineError, NeverStarted
 
-if TYPE_CHECKING:
-    import openai
-
-__all__ = ["Party", "chain", "fault_of", "is_filtered", "spoken_codes"]
+__all__ = ["Party", "chain", "fault_of", "is_filtered", "refusal_in", "spoken_codes"]
 
 _CODE_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
@@ -87,7 +84,7 @@ class Party:
 
 def fault_of(error: Exception, party: Party, now: datetime) -> Fault:
     """What follows from a foreign exception; every class of it has an answer."""
-    refused = _refusal_in(error)
+    refused = refusal_in(error)
     if refused is not None:
         return _status_fault(refused, party, now)
     lost = _classes("openai", "APIConnectionError")
@@ -128,7 +125,7 @@ def _classes(package: str, *names: str) -> tuple[type[Exception], ...]:
     return tuple(getattr(loaded, name) for name in names) if loaded else ()
 
 
-def _refusal_in(error: Exception) -> StatusError | None:
+def refusal_in(error: BaseException) -> StatusError | None:
     """The status error that this is; those of the openai client tell the same."""
     if isinstance(error, StatusError):
         return error
@@ -137,7 +134,7 @@ def _refusal_in(error: Exception) -> StatusError | None:
     return StatusError(told.status_code, told.response.headers, told.body) if known else None
 
 
-def is_filtered(error: StatusError | openai.APIStatusError) -> bool:
+def is_filtered(error: StatusError) -> bool:
     """Whether a content filter stopped the prompt, which is an answer and not a fault."""
     return bool(_names(error.body) & _FILTERED)
 
