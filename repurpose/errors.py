@@ -2,7 +2,8 @@
 
     RepurposeError
     ├── UsageError               2   a flag, setting or name that cannot be used
-    │   └── SchemaError          2   a schema outside the subset; raised before any call
+    │   ├── SchemaError          2   a schema outside the subset; raised before any call
+    │   └── ChangedMeanwhile     2   somebody else changed the row first; nothing was stored
     ├── SourceError              3   the source cannot be read; `reason` names the kind
     ├── StoreError               2   the database cannot be opened or written
     ├── BudgetReached            5   what may be spent is spent; what is stored stays
@@ -28,6 +29,7 @@ from typing import ClassVar
 __all__ = [
     "BrokenReply",
     "BudgetReached",
+    "ChangedMeanwhile",
     "CutShort",
     "EngineError",
     "FormatError",
@@ -72,6 +74,12 @@ class SchemaError(UsageError):
     """A schema outside the strict subset, found before the first call."""
 
     kind = "schema"
+
+
+class ChangedMeanwhile(UsageError):
+    """Somebody else changed the row first; nothing was stored over it."""
+
+    kind = "changed_meanwhile"
 
 
 class StoreError(RepurposeError):

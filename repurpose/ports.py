@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from repurpose.core.call import Call, Reply
+from repurpose.core.composed import ComposedRecord
 from repurpose.core.item import Batch, BatchStatus, Item, ItemState, Planned
 from repurpose.core.json_types import JsonObject, JsonValue
 from repurpose.core.profile import CacheKind
@@ -26,14 +27,37 @@ from repurpose.core.record import CallRecord, Row, Run, RunStatus
 from repurpose.core.source import Source
 from repurpose.core.statistics import Grouping, Tally
 
-__all__ = ["Answerer", "Clock", "Deferred", "Engine", "NewId", "ProviderBatches", "Store"]
+__all__ = [
+    "Answerer",
+    "Clock",
+    "Deferred",
+    "Engine",
+    "Listener",
+    "NewId",
+    "ProviderBatches",
+    "Store",
+    "Streamer",
+]
 
 Answerer = Callable[[Call], Coroutine[Any, Any, Reply]]
 """From a call to its reply. Raises `EngineError` where no reply came, and `UnusableOutput` where an
 engine that reads the source itself finds nothing in it to answer with, or `Deferred`."""
 
+Streamer = Callable[[Call, "Listener"], Coroutine[Any, Any, Reply]]
+"""As an `Answerer`, and tells the listener of the reply's text while it comes."""
+
 NewId = Callable[[], str]
 """A fresh id: letters and digits, unique, and sorted by the time it was made."""
+
+
+class Listener(Protocol):
+    """Hears a reply while it is written. It must not raise, and what it hears decides nothing."""
+
+    def began(self) -> None:
+        """A request was sent; what was heard of an earlier one of the same call is void."""
+
+    def heard(self, text: str) -> None:
+        """The next part of the reply's text, as it came."""
 
 
 class Deferred(Exception):  # noqa: N818 - not an error: the answer comes another time
@@ -75,6 +99,8 @@ class Engine:
     None where that is not ours to decide, or there is no prompt."""
     needs_one_schema: bool = False
     """Whether calls with different schemas never begin alike for it."""
+    stream: Streamer | None = None
+    """The same as `answer`, heard while it is written; None for one that answers in one piece."""
 
     @property
     def provenance(self) -> str:
@@ -139,7 +165,28 @@ class Store(Protocol):
         """A kept source; its blocks and warnings included."""
 
     def rows(self, run_id: str) -> tuple[Row, ...]:
-        """A run's rows in the order they were stored."""
+        """A run's current rows, one for each variant, in the order they were first stored."""
+
+    def row(self, row_id: str) -> Row:
+        """The row with this id, or with this unique beginning of an id; any revision."""
+
+    def history(self, run_id: str) -> tuple[Row, ...]:
+        """Every revision of a run's rows, proposed ones included, oldest first."""
+
+    def keep_revision(self, row: Row, *, over: str) -> Row:
+        """Keep a revision made over the row with the id `over`; returned with its number.
+
+        Raises `ChangedMeanwhile` where that row is not the current one any more.
+        """
+
+    def section_names(self, name: str, version: int, names: Sequence[str]) -> tuple[str, ...]:
+        """The names that this version of a composite has had from the first; `names` if new."""
+
+    def keep_composite(self, record: ComposedRecord) -> None:
+        """Keep a composite as it was put together."""
+
+    def composites(self, run_id: str) -> tuple[ComposedRecord, ...]:
+        """What was put together from a run: the newest of each name."""
 
     def call(self, call_id: str) -> CallRecord:
         """The call with this id, or with this unique beginning of an id."""

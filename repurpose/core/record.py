@@ -8,11 +8,16 @@ from typing import Literal
 from repurpose.core.call import Call, Quote, Reply
 from repurpose.core.json_types import JsonObject
 
-__all__ = ["CallRecord", "Measures", "Row", "RowStatus", "Run", "RunStatus"]
+__all__ = ["CallRecord", "Measures", "Row", "RowAction", "RowStatus", "Run", "RunStatus"]
 
 RowStatus = Literal["done", "failed"]
 RunStatus = Literal["running", "done", "partial", "failed", "interrupted"]
 CutMode = Literal["none", "sentence", "word"]
+RowAction = Literal["made", "regenerated", "proposed", "edited", "approved", "restored", "released"]
+"""How a revision came about. `proposed`: regenerated beside a locked one, which stays the current
+one. `restored`: an earlier or a proposed one, chosen by a person. `released`: no longer locked."""
+
+_LOCKING = frozenset({"edited", "approved", "restored"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +115,15 @@ class Row:
     """The run that paid for it, where this row repeats a finished one."""
     validated: bool = True
     """Whether an answer had to be of a declared shape; not so for a format without fields."""
+    revision: int = 1
+    """Counted within its run, format and variant; the store counts all but the first."""
+    action: RowAction = "made"
+    author: str | None = None
+    """The person who edited, approved, restored, released or regenerated it."""
+    instruction: str | None = None
+    """What that person asked for, of one that was regenerated."""
+
+    @property
+    def locked(self) -> bool:
+        """Whether a person decided on this text, so that no regeneration replaces it."""
+        return self.action in _LOCKING

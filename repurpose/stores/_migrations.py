@@ -256,6 +256,34 @@ def m007_layouts(db: Database) -> None:
     )
 
 
+def m008_revisions(db: Database) -> None:
+    """Who changed a row after it was made, and composites with the names of their sections."""
+    db.execute("ALTER TABLE rows ADD COLUMN revision INTEGER NOT NULL DEFAULT 1")
+    # made, regenerated, proposed, edited, approved, restored or released
+    db.execute("ALTER TABLE rows ADD COLUMN action TEXT NOT NULL DEFAULT 'made'")
+    db.execute("ALTER TABLE rows ADD COLUMN author TEXT")
+    db.execute("ALTER TABLE rows ADD COLUMN instruction TEXT")
+    db.execute("""
+        CREATE TABLE composite_versions (
+            name TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            sections TEXT NOT NULL,        -- JSON: their names, which never change in a version
+            PRIMARY KEY (name, version)
+        )""")
+    db.execute("""
+        CREATE TABLE composites (
+            number INTEGER PRIMARY KEY,    -- in the order they were stored
+            run_id TEXT NOT NULL REFERENCES runs (id),
+            name TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            status INTEGER NOT NULL,       -- 200, or 400 where a section was dropped
+            message TEXT NOT NULL,
+            payload TEXT NOT NULL,         -- JSON
+            created_at TEXT NOT NULL
+        )""")
+    db.execute("CREATE INDEX composites_by_run ON composites (run_id, name)")
+
+
 STEPS = (
     m001_tables,
     m002_indices,
@@ -264,6 +292,7 @@ STEPS = (
     m005_batches,
     m006_provider_batches,
     m007_layouts,
+    m008_revisions,
 )
 """In the order they are taken; each is recorded in the file by its name."""
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from sqlite_utils import Database
 
@@ -26,12 +24,11 @@ from repurpose.stores._connection import connect
 from repurpose.stores._faults import FAULTS, database_faults, reason_of
 from repurpose.stores._migrations import upgrade
 from repurpose.stores._provider_batches import SqliteProviderBatches
+from repurpose.stores._revisions import CURRENT_ROWS, RevisionTables, numbered
 from repurpose.stores._rows import (
-    Columns,
     call_columns,
     call_from,
     cleaned,
-    cleaned_text,
     refuse_unclean,
     reply_from,
     row_columns,
@@ -42,12 +39,9 @@ from repurpose.stores._rows import (
     source_from,
 )
 from repurpose.stores._statistics import question, tallies_from
+from repurpose.stores._tables import insert, listed
 
 __all__ = ["open_store"]
-
-Table = Literal["sources", "runs", "calls", "rows"]
-
-_SHOWN = 4  # how many runs an ambiguous beginning of an id is answered with
 
 
 def open_store(path: Path | str) -> BatchStore:
@@ -70,14 +64,14 @@ def open_store(path: Path | str) -> BatchStore:
     return _SqliteStore(place, db)
 
 
-class _SqliteStore(BatchTables):
+class _SqliteStore(BatchTables, RevisionTables):
     """`BatchStore` over one connection, which one thread uses at a time."""
 
     def start_run(self, run: Run, source: Source) -> None:
         """Keep a run and its source; one that is kept already stays as it was first loaded."""
         with self._writing() as db:
-            _insert(db, "sources", cleaned(source_columns(run.source_id, source)), once=True)
-            _insert(db, "runs", cleaned(run_columns(run)))
+            insert(db, "sources", cleaned(source_columns(run.source_id, source)), once=True)
+            insert(db, "runs", cleaned(run_columns(run)))
 
     def finish_run(self, run_id: str, status: RunStatus, finished_at: str) -> None:
         """Note how a run ended."""
@@ -93,9 +87,9 @@ class _SqliteStore(BatchTables):
         """The newest complete result with this key; a run where one variant failed has none."""
         found = self._found(
             """
-            SELECT * FROM rows WHERE idempotency_key = :key AND run_id = (
+            SELECT * FROM rows WHERE idempotency_key = :key AND action = 'made' AND run_id = (
                 SELECT rows.run_id FROM rows JOIN runs ON runs.id = rows.run_id
-                WHERE rows.idempotency_key = :key
+                WHERE rows.idempotency_key = :key AND rows.action = 'made'
                 GROUP BY rows.run_id HAVING min(rows.status = 'done')
                 ORDER BY max(runs.number) DESC LIMIT 1
             ) ORDER BY number
@@ -117,7 +111,7 @@ class _SqliteStore(BatchTables):
     def keep_call(self, record: CallRecord) -> None:
         """Keep a call; a character that no column can hold becomes U+FFFD, so nothing is lost."""
         with self._writing() as db:
-            _insert(db, "calls", cleaned(call_columns(record)))
+            insert(db, "calls", cleaned(call_columns(record)))
 
     def keep_result(self, rows: Sequence[Row], *, settles: Sequence[str]) -> tuple[Row, ...]:
         """Keep all rows or none; a single one that cannot be written becomes a failed row.
@@ -125,7 +119,7 @@ class _SqliteStore(BatchTables):
         Then the calls stay unsettled, so that their replies are used again and not paid again.
         """
         with self._writing() as db:
-            stored = tuple(_kept(db, row) for row in rows)
+            stored = tuple(_kept(db, numbered(db, row)) for row in rows)
             if all(new.status == row.status for new, row in zip(stored, rows, strict=True)):
                 for call_id in settles:
                     db.conn.execute("UPDATE calls SET settled = 1 WHERE id = ?", [call_id])
@@ -159,7 +153,7 @@ class _SqliteStore(BatchTables):
                 f"no run begins with {run_id!r}", hint="see the ids with: repurpose list"
             )
         raise UsageError(
-            f"several runs begin with {run_id!r}: {_listed([run.id for run in begins])}",
+            f"several runs begin with {run_id!r}: {listed([run.id for run in begins])}",
             hint="give more letters of the id, or `last`",
         )
 
@@ -171,8 +165,8 @@ class _SqliteStore(BatchTables):
         return self._mapped(source_from, found)[0]
 
     def rows(self, run_id: str) -> tuple[Row, ...]:
-        """A run's rows in the order they were stored."""
-        found = self._found("SELECT * FROM rows WHERE run_id = :id ORDER BY number", {"id": run_id})
+        """A run's current rows, in the order in which their first revisions were stored."""
+        found = self._found(CURRENT_ROWS, {"id": run_id})
         return self._mapped(row_from, found)
 
     def calls(self, run_id: str) -> tuple[CallRecord, ...]:
@@ -199,7 +193,7 @@ class _SqliteStore(BatchTables):
             )
         if len(found) > 1:
             raise UsageError(
-                f"several calls begin with {call_id!r}: {_listed([call['id'] for call in found])}",
+                f"several calls begin with {call_id!r}: {listed([call['id'] for call in found])}",
                 hint="give more letters of the id",
             )
         source = self.source(found[0]["source_id"])
@@ -214,17 +208,6 @@ class _SqliteStore(BatchTables):
         """The calls that wait for a provider's batch."""
         return SqliteProviderBatches(self._writing, self._writing_through, self._found)
 
-    def _begins(self, table: Table, beginning: str) -> list[Columns]:
-        """What has this id first, then a few whose ids begin so, newest first; none for none."""
-        if not beginning:
-            return []
-        # The table's name is our own constant; every value is bound.
-        return self._found(
-            f"SELECT * FROM {table} WHERE substr(id, 1, length(:id)) = :id"  # noqa: S608
-            " ORDER BY id = :id DESC, number DESC LIMIT :limit",
-            {"id": cleaned_text(beginning), "limit": _SHOWN},
-        )
-
 
 def _kept(db: Database, row: Row) -> Row:
     """The row as it was stored: itself, or a failed row that says why it was not."""
@@ -233,7 +216,7 @@ def _kept(db: Database, row: Row) -> Row:
     try:
         # No savepoint: a statement that fails leaves nothing behind of itself, and of the ones
         # before it everything (https://www.sqlite.org/lang_conflict.html, ABORT).
-        _insert(db, "rows", refuse_unclean(row_columns(row)))
+        insert(db, "rows", refuse_unclean(row_columns(row)))
     except FAULTS as fault:
         if not db.conn.in_transaction:
             raise  # some faults, such as a full disk, may end the transaction with its siblings
@@ -244,7 +227,7 @@ def _kept(db: Database, row: Row) -> Row:
 def _kept_failed(db: Database, row: Row) -> Row:
     """A failed row, with its words cleaned: nobody publishes them, so none is refused."""
     columns = cleaned(row_columns(row))
-    _insert(db, "rows", columns)
+    insert(db, "rows", columns)
     return row_from(columns)
 
 
@@ -263,22 +246,3 @@ def _unstored(row: Row, reason: str) -> Row:
         dropped=(),
         notes=(),
     )
-
-
-def _insert(db: Database, table: Table, columns: Columns, *, once: bool = False) -> None:
-    """Add one row to a table; with `once`, a row with this id stays as it is."""
-    # By place, which SQLite binds faster than by name; and see `_found`.
-    db.conn.execute(_insertion(table, tuple(columns), once), tuple(columns.values()))
-
-
-@cache
-def _insertion(table: Table, names: tuple[str, ...], once: bool) -> str:
-    kept = " ON CONFLICT (id) DO NOTHING" if once else ""
-    places = ", ".join("?" * len(names))
-    # Table and column names are our own constants; every value is bound.
-    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places}){kept}"  # noqa: S608
-
-
-def _listed(ids: Sequence[str]) -> str:
-    """A few ids, and a mark where there may be more."""
-    return ", ".join(ids) + (", …" if len(ids) == _SHOWN else "")
