@@ -28,7 +28,7 @@ from repurpose.errors import (
     Unexpected,
     UnusableOutput,
 )
-from repurpose.ports import Clock, Deferred, Engine, NewId, Store
+from repurpose.ports import Clock, Deferred, Engine, Listener, NewId, Store
 from repurpose.prices import FREE_ENGINES, Price, cost_of
 from repurpose.steps.job import Job
 from repurpose.steps.repair import Conversation, Settled, converse
@@ -123,6 +123,8 @@ class Asker:
     """A user's own prices by the name of the model, over those of the table."""
     warming: Warming | None = None
     """What the calls for one source wait for; None where none of them begin alike."""
+    listener: Listener | None = None
+    """What hears replies while they are written, where the engine can tell; None for nobody."""
 
     async def settled(self, job: Job, run: Run, spent: Spent, asked: str | None = None) -> Settled:
         """Drive the conversation to its end, or to the fault that stopped it.
@@ -176,7 +178,7 @@ class Asker:
         )
         began = self.clock.monotonic()
         try:
-            reply = await self.engine.answer(call)
+            reply = await self._answer(call)
         except Stopped:
             raise  # before anything was sent, so there is no call to keep
         except BudgetReached as reached:
@@ -207,6 +209,12 @@ class Asker:
             seconds,
         )
         return reply
+
+    async def _answer(self, call: Call) -> Reply:
+        """The engine's reply, heard while it is written where somebody listens."""
+        if self.listener is None or self.engine.stream is None:
+            return await self.engine.answer(call)
+        return await self.engine.stream(call, _Guarded(self.listener))
 
     def _keep_answered(self, record: CallRecord, spent: Spent) -> None:
         """Store a paid reply; where that fails, keep it in hand for as long as the format lasts."""
@@ -292,6 +300,28 @@ class Asker:
         """What an equal request to the same engine has in common with this one."""
         engine = self.engine
         return call_key(call, engine=engine.name, model=engine.model, parameters=engine.parameters)
+
+
+class _Guarded:
+    """A listener whose faults cost no reply: after the first one it is told no more."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener: Listener | None = listener
+
+    def began(self) -> None:
+        self._tell(lambda listener: listener.began())
+
+    def heard(self, text: str) -> None:
+        self._tell(lambda listener: listener.heard(text))
+
+    def _tell(self, tell: Callable[[Listener], None]) -> None:
+        if self._listener is None:
+            return
+        try:
+            tell(self._listener)
+        except Exception as foreign:  # noqa: BLE001 - it belongs to the caller
+            self._listener = None
+            log.warning("a reply could not be listened to: %s", type(foreign).__name__)
 
 
 def _after(conversation: Conversation, reply: Reply) -> Call | Settled:

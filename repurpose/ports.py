@@ -179,8 +179,13 @@ class Store(Protocol):
         Raises `ChangedMeanwhile` where that row is not the current one any more.
         """
 
-    def section_names(self, name: str, version: int, names: Sequence[str]) -> tuple[str, ...]:
-        """The names that this version of a composite has had from the first; `names` if new."""
+    def section_names(
+        self, name: str, version: int, names: Sequence[str] | None = None
+    ) -> tuple[str, ...]:
+        """The names that this version of a composite has had from the first; `names` if new.
+
+        Without `names` it is only looked, and empty where the version is new.
+        """
 
     def keep_composite(self, record: ComposedRecord) -> None:
         """Keep a composite as it was put together."""

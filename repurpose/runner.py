@@ -25,7 +25,7 @@ from repurpose.core.source import Source
 from repurpose.core.steering import Steering
 from repurpose.errors import FormatError, RepurposeError, StoreError, UsageError
 from repurpose.formats import needed_by, ordered
-from repurpose.ports import Clock, Engine, NewId, Store
+from repurpose.ports import Clock, Engine, Listener, NewId, Store
 from repurpose.prices import Price
 from repurpose.steps.job import Job, with_results
 from repurpose.steps.repair import Settled
@@ -60,6 +60,11 @@ class Runner:
     """Given each format's result as soon as its rows are stored, in the order of completion."""
     prices: Mapping[str, Price] = field(default_factory=dict)
     """A user's own prices by the name of the model, over those of the table."""
+    listen: Callable[[str], Listener] | None = None
+    """From a format's name to what hears its replies while they are written. What is stored comes
+    from whole replies only, whatever was heard."""
+    kept_as: Callable[[tuple[Row, ...]], tuple[Row, ...]] = lambda rows: rows
+    """Which of a format's rows are kept, and as what; at least one."""
 
     async def run(
         self,
@@ -125,7 +130,7 @@ class Runner:
         """
         began = self.clock.monotonic()
         self._tell(FormatStarted(job.format.name, job.format.label))
-        asker = replace(self._asker, warming=warming)
+        asker = replace(self._asker, warming=warming, listener=self._listener(job.format.name))
         asked = asker.key_of(job.first)
         key = _result_key(job, asked if job.plain is None else asker.key_of(job.plain))
         log.debug("format %s started", job.format.name)
@@ -252,6 +257,7 @@ class Runner:
             spent.concluded = False
             settled = Settled(settled.attempts, error=self._asker.masked(foreign, job))
             rows = rows_of(job.format, settled, stamp, iter(self.new_id, None))
+        rows = self.kept_as(rows)
         error: RepurposeError | None = settled.error
         try:
             rows = self._kept(self.store, rows, spent) if self.store else rows
@@ -312,6 +318,16 @@ class Runner:
             force=self.force,
             prices=self.prices,
         )
+
+    def _listener(self, format: str) -> Listener | None:
+        """What hears the replies of a format; None where nobody can."""
+        if self.listen is None or self.engine.stream is None:
+            return None
+        try:
+            return self.listen(format)
+        except Exception as foreign:  # noqa: BLE001 - it belongs to the caller
+            log.warning("nobody can listen to %s: %s", format, type(foreign).__name__)
+            return None
 
     def _ms_since(self, began: float) -> int:
         return round(1000 * (self.clock.monotonic() - began))

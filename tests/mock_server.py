@@ -13,6 +13,15 @@ The last step of a plan repeats. A request may bring its own plan in the model's
     no body    reset hang
     errors     any status (`503`, `429=2` with Retry-After: 2), quota context badschema unsupported
                filtered; their messages repeat key and prompt, as those of some servers do
+
+A request with `"stream": true` is answered in events, whatever the plan, and `partial` cuts them
+off. Further steps for such requests:
+
+    streams    paused (the rest comes when the server is `released`), slow=SECONDS (before each
+               event), silent (the first half, then nothing), ended (no finish, no [DONE]),
+               nofinish (only [DONE]), nodone, cutlate (lost after the finish), lateerror (an
+               error after the first half), unstreamed (one JSON body), unnamed (no content type)
+    refusals   nostream, nousagewish: as OpenAI and Mistral refuse `stream` and `stream_options`
 """
 
 from __future__ import annotations
@@ -22,7 +31,7 @@ import json
 import socket
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -50,6 +59,14 @@ class Answer:
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     cut: int = 0
+    events: tuple[bytes, ...] = ()
+    """What a stream sends, in order; then the body is empty."""
+    delay: float = 0.0
+    """Seconds before each event."""
+    holds: bool = False
+    """Whether the second half of the events waits until the server is released."""
+    ends: bool = True
+    """Whether the stream ends as it should; else the connection is lost after the last event."""
 
 
 class MockServer:
@@ -130,10 +147,16 @@ class MockServer:
     def _made(self, kind: str, argument: str, request: Recorded) -> Answer:
         if kind.isdigit() or kind in ERRORS:
             return _error(kind, argument, request)
+        if kind in REFUSALS and REFUSALS[kind][0] in request.body:
+            return Answer(REFUSALS[kind][1], json.dumps(REFUSALS[kind][2]).encode())
         if kind == "html":
             page = b"<!doctype html><html><body>Please log in</body></html>"
             return Answer(body=page, headers={"content-type": "text/html"})
-        whole = json.dumps(self._completion(kind, request.body)).encode()
+        completion = self._completion(kind, request.body)
+        if request.body.get("stream") and kind != "unstreamed":
+            wants_usage = bool(request.body.get("stream_options", {}).get("include_usage"))
+            return _streamed(kind, argument, completion, wants_usage)
+        whole = json.dumps(completion).encode()
         if kind == "badjson":
             return Answer(body=whole[: len(whole) // 2])
         if kind == "partial":
@@ -279,6 +302,103 @@ def _error(kind: str, argument: str, request: Recorded) -> Answer:
     return Answer(status, json.dumps({"error": error}).encode(), headers)
 
 
+REFUSALS: dict[str, tuple[str, int, dict[str, Any]]] = {
+    "nostream": (
+        "stream",
+        400,
+        {
+            "error": {
+                "message": "Your organization must be verified to stream this model.",
+                "type": "invalid_request_error",
+                "param": "stream",
+                "code": "unsupported_value",
+            }
+        },
+    ),
+    "nousagewish": (
+        "stream_options",
+        422,
+        {
+            "object": "error",
+            "message": {
+                "detail": [
+                    {"type": "extra_forbidden", "loc": ["body", "stream_options", "include_usage"]}
+                ]
+            },
+            "type": "invalid_request_error",
+            "param": None,
+            "code": None,
+        },
+    ),
+}
+"""By kind: the field that is refused, the status and the body."""
+
+
+# --- streams ----------------------------------------------------------------------------------
+
+PIECE = 7
+"""Characters of an answer in one event; an odd number that cuts words and escapes."""
+
+
+def _streamed(kind: str, argument: str, completion: Any, wants_usage: bool) -> Answer:
+    """The completion in events."""
+    headers = {} if kind == "unnamed" else {"content-type": "text/event-stream"}
+    chunks = [completion] if "error" in completion else list(_chunks(completion, wants_usage))
+    lines = [json.dumps(chunk) for chunk in chunks]
+    if kind in ("ended", "silent"):
+        lines = lines[: len(lines) // 2]
+    elif kind == "nofinish":
+        lines = [*(line for line in lines if '"stop"' not in line), "[DONE]"]
+    elif kind == "cutlate":
+        lines = lines[:-1]
+    elif kind == "lateerror":
+        error = {"error": {"code": 502, "message": "the backend is gone"}}
+        lines = [*lines[: len(lines) // 2], json.dumps(error)]
+    elif kind == "notobject":
+        lines = ["[1, 2]"]
+    elif kind == "badjson":
+        lines[-1] = lines[-1][: len(lines[-1]) // 2]
+    elif kind != "nodone":
+        lines.append("[DONE]")
+    if kind == "partial":
+        lines = lines[: len(lines) // 2]
+    return Answer(
+        headers=headers,
+        events=tuple(f"data: {line}\n\n".encode() for line in lines),
+        delay=float(argument) if kind == "slow" else 0.0,
+        holds=kind in ("paused", "silent"),
+        ends=kind not in ("partial", "cutlate"),
+    )
+
+
+def _chunks(completion: Any, wants_usage: bool) -> Iterator[dict[str, Any]]:
+    frame = {name: completion[name] for name in ("id", "created", "model")}
+    frame["object"] = "chat.completion.chunk"
+    for choice in completion["choices"]:
+        message = choice["message"]
+        if message is not None:
+            yield _chunk(frame, {"role": "assistant", "content": ""})
+            for name, value in message.items():
+                if name != "role" and value:
+                    for piece in _cut(value):
+                        yield _chunk(frame, {name: piece})
+        yield _chunk(frame, None if message is None else {}, choice["finish_reason"])
+    if not completion["choices"]:
+        yield {**frame, "choices": []}
+    if wants_usage and "usage" in completion:
+        yield {**frame, "choices": [], "usage": completion["usage"]}
+
+
+def _chunk(frame: dict[str, Any], delta: Any, finish: str | None = None) -> dict[str, Any]:
+    return {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def _cut(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return [[part] for part in value]
+    return [value[place : place + PIECE] for place in range(0, len(value), PIECE)]
+
+
 # --- the wire ---------------------------------------------------------------------------------
 
 
@@ -292,12 +412,15 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("content-length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
+        headers["x-port"] = str(self.client_address[1])  # whether a connection is used again
         answer: Answer | None = Answer(404, b'{"error": {"message": "no such path"}}')
         if self.path == "/v1/chat/completions":
             answer = self.mock.answer_to(Recorded(self.path, headers, json.loads(raw)))  # noqa: TID251 - a test server reads its own client
         with contextlib.suppress(OSError):  # the client may be gone by now
             if answer is None:
                 self._cut()
+            elif answer.events:
+                self._stream(answer)
             else:
                 self._send(answer)
 
@@ -310,6 +433,26 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer.body)
         if answer.cut:
+            self._cut()
+
+    def _stream(self, answer: Answer) -> None:
+        released = self.mock.released
+        self.send_response(200)
+        for name, value in {"x-request-id": "req-mock", **answer.headers}.items():
+            self.send_header(name, value)
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for place, event in enumerate(answer.events):
+            if answer.holds and place == (len(answer.events) + 1) // 2:
+                released.wait(10)
+            if answer.delay:
+                released.wait(answer.delay)
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
+        if answer.holds:
+            released.wait(10)
+        if answer.ends:
+            self.wfile.write(b"0\r\n\r\n")
+        else:
             self._cut()
 
     def _cut(self) -> None:

@@ -17,7 +17,7 @@ from repurpose.core.budget import Amount, Budget, Reservation
 from repurpose.core.call import Call, Reply, Usage
 from repurpose.engines._meter import METER
 from repurpose.errors import BudgetReached, NeverStarted, StillWorking, UsageError
-from repurpose.ports import Deferred, Engine
+from repurpose.ports import Answerer, Deferred, Engine, Listener
 from repurpose.prices import FREE_ENGINES, Price, exact_cost, most_cost, price_of
 from repurpose.steps.worst_case import Load, call_load, load_cost
 from repurpose.text.tokens import corrected_factor
@@ -56,8 +56,8 @@ def budgeted(
 ) -> Engine:
     """The engine, held to a budget that others may share; one that calls no model as it is.
 
-    Its `answer` waits while calls in flight hold what is left, raises `BudgetReached` where
-    nothing is left for the call, and `NeverStarted` where the whole budget would not do.
+    Its `answer` and `stream` wait while calls in flight hold what is left, raise `BudgetReached`
+    where nothing is left for the call, and `NeverStarted` where the whole budget would not do.
     `prices` are the user's own, by model; `output_tokens` is what replies may have, where that
     is the same for all calls. Wrapping twice with one budget counts once.
 
@@ -70,7 +70,8 @@ def budgeted(
     payer = _Payer(engine, budget, prices or {})
     _refuse_unknown(payer, output_tokens)
     same = {each.name: getattr(engine, each.name) for each in fields(Engine)}
-    return BudgetedEngine(**{**same, "answer": payer.answer}, budget=budget)
+    stream = None if engine.stream is None else payer.stream
+    return BudgetedEngine(**{**same, "answer": payer.answer, "stream": stream}, budget=budget)
 
 
 def within_budget(engine: Engine, settings: Settings) -> Engine:
@@ -129,12 +130,25 @@ class _Payer:
             BudgetReached: nothing is left for this call; it was not sent.
             EngineError: no reply came.
         """
+        return await self._paid(call, self.engine.answer)
+
+    async def stream(self, call: Call, listener: Listener) -> Reply:
+        """The same as `answer`, heard while it is written."""
+        stream = self.engine.stream
+        assert stream is not None  # noqa: S101 - else this is not offered
+
+        async def heard(asked: Call) -> Reply:
+            return await stream(asked, listener)
+
+        return await self._paid(call, heard)
+
+    async def _paid(self, call: Call, answer: Answerer) -> Reply:
         load = self._load(call)
         account = _Account(self.budget, self._worst(load))
         await account.opened()
         follower = METER.set(account)
         try:
-            reply = await self.engine.answer(call)
+            reply = await answer(call)
         except NeverStarted:
             account.close(None, unpaid=True)
             raise

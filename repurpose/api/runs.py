@@ -29,7 +29,7 @@ from repurpose.platforms import (
     fit,
     platform_named,
 )
-from repurpose.ports import Engine, Store
+from repurpose.ports import Engine, Listener, Store
 from repurpose.runner import Prepared, Runner
 from repurpose.steps.job import Job, prepare
 from repurpose.steps.layout import arranged
@@ -75,6 +75,9 @@ class RunOptions(TypedDict, total=False):
     not begun, and have no row. Without it, what `settings` say."""
     on_result: Callable[[FormatResult], None]
     """Given each format's result as soon as it is stored, in the thread of the event loop."""
+    listen: Callable[[str], Listener]
+    """From a format's name to what hears its replies while they are written, where the engine
+    streams. Without it nothing is streamed, and requests are as they always were."""
 
 
 async def arun(
@@ -150,6 +153,7 @@ def runner_for(
         on_failure=_checked_strategy(options.get("on_failure", settings.on_failure)),
         on_result=options.get("on_result", _unread),
         prices=settings.prices,
+        listen=options.get("listen"),
     )
 
 

@@ -173,7 +173,7 @@ class Transport:
             self.clock.monotonic() - began,
             reply.finish,
         )
-        return reply if requests == reply.requests else replace(reply, requests=requests)
+        return reply if requests == 1 else replace(reply, requests=reply.requests + requests - 1)
 
     async def deliver(
         self,

@@ -55,8 +55,13 @@ class LocalModel:
         self._setup = setup
         self._server: _Server | None = None
 
-    def ask(self, body: Mapping[str, object], stopped: Callable[[], bool]) -> Reply:
-        """The reply to a chat completion request.
+    def ask(
+        self,
+        body: Mapping[str, object],
+        stopped: Callable[[], bool],
+        heard: Callable[[str], None] = lambda _: None,
+    ) -> Reply:
+        """The reply to a chat completion request; `heard` is told its text as it is written.
 
         `stopped` is asked before every token and after every batch of the prompt; what there is
         of the answer is lost then.
@@ -70,7 +75,9 @@ class LocalModel:
         pieces = Pieces(name)
 
         def on_chunk(chunk: object) -> bool:
-            pieces.add(chunk)
+            text = pieces.add(chunk)
+            if text:
+                heard(text)
             return stopped()
 
         try:

@@ -28,10 +28,13 @@ class Pieces:
         self._id: str | None = None
         self._error: Mapping[str, object] | None = None
 
-    def add(self, chunk: object) -> None:
-        """Take in one chunk. Never raises: it runs inside a library that would swallow it."""
+    def add(self, chunk: object) -> str:
+        """Take in one chunk, and return the text that it adds to the answer.
+
+        Never raises: it runs inside a library that would swallow it.
+        """
         if not isinstance(chunk, Mapping):
-            return
+            return ""
         error = chunk.get("error")
         if isinstance(error, Mapping):
             self._error = error
@@ -43,7 +46,8 @@ class Pieces:
             self._usage = _usage(usage)
         choices = chunk.get("choices")
         if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
-            self._add_choice(choices[0])
+            return self._add_choice(choices[0])
+        return ""
 
     def reply(self) -> Reply:
         """The whole answer.
@@ -65,17 +69,19 @@ class Pieces:
             request_id=self._id,
         )
 
-    def _add_choice(self, choice: Mapping[str, object]) -> None:
+    def _add_choice(self, choice: Mapping[str, object]) -> str:
         finish = choice.get("finish_reason")
         if isinstance(finish, str):
             self._finish = finish
         delta = choice.get("delta")
         if not isinstance(delta, Mapping):
-            return
+            return ""
         for name, pieces in (("content", self._text), ("reasoning_content", self._reasoning)):
             piece = delta.get(name)
             if isinstance(piece, str):
                 pieces.append(piece)
+        text = delta.get("content")
+        return text if isinstance(text, str) else ""
 
     def _failure(self, error: Mapping[str, object]) -> EngineError:
         """Our own words: those of the library may quote the prompt."""

@@ -12,6 +12,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from repurpose.core.call import Call, Reply
@@ -19,7 +20,7 @@ from repurpose.core.json_types import JsonValue
 from repurpose.engines._local_file import ModelFile
 from repurpose.engines._local_model import LocalModel, Setup, require_library, usable_threads
 from repurpose.errors import EngineError, StillWorking, UsageError
-from repurpose.ports import Clock, Engine
+from repurpose.ports import Clock, Engine, Listener
 from repurpose.text.boundary import BOUNDARY_RULE
 
 __all__ = ["local_engine"]
@@ -71,6 +72,7 @@ def local_engine(
     return Engine(
         name="local",
         answer=asker.answer,
+        stream=asker.stream,
         model=file.name,
         parameters=parameters,
         close=asker.close,
@@ -99,15 +101,32 @@ class _Asker:
         Raises:
             EngineError: no reply came; nothing else is raised but cancellation.
         """
+        return await self._answer(call, None)
+
+    async def stream(self, call: Call, listener: Listener) -> Reply:
+        """The same; the listener is told in the thread of the event loop, as all else is."""
+        return await self._answer(call, listener)
+
+    async def _answer(self, call: Call, listener: Listener | None) -> Reply:
         loop = asyncio.get_running_loop()
         begun, stop = asyncio.Event(), threading.Event()
 
-        def begin() -> None:
+        def soon(call_back: Callable[..., object], *arguments: object) -> None:
             with contextlib.suppress(RuntimeError):  # the loop ended, so nobody waits any more
-                loop.call_soon_threadsafe(begun.set)
+                loop.call_soon_threadsafe(call_back, *arguments)
+
+        def begin() -> None:
+            soon(begun.set)
+            if listener is not None:
+                soon(listener.began)
+
+        def heard(text: str) -> None:
+            if listener is not None and not stop.is_set():
+                soon(listener.heard, text)
 
         self._turns.add(stop)
-        work = loop.run_in_executor(self._thread, self._take_turn, self._body(call), stop, begin)
+        turn = partial(self._take_turn, self._body(call), stop, begin, heard)
+        work = loop.run_in_executor(self._thread, turn)
         work.add_done_callback(_noticed)
         try:
             await begun.wait()
@@ -139,13 +158,17 @@ class _Asker:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._model.unload)
 
     def _take_turn(
-        self, body: Mapping[str, object], stop: threading.Event, begin: Callable[[], None]
+        self,
+        body: Mapping[str, object],
+        stop: threading.Event,
+        begin: Callable[[], None],
+        heard: Callable[[str], None],
     ) -> Reply:
         """In the thread: the reply, or an error where it was told to stop."""
         begin()
         if not stop.is_set():
             try:
-                reply = self._model.ask(body, stop.is_set)
+                reply = self._model.ask(body, stop.is_set, heard)
             except EngineError:
                 if not stop.is_set():
                     raise

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import aiohttp
 from pydantic_core import to_json
@@ -23,12 +23,13 @@ from repurpose.engines._openai_connections import StatusError, sessions
 from repurpose.engines._openai_faults import Party, fault_of, is_filtered
 from repurpose.engines._openai_reply import decoded, error_object, read_reply
 from repurpose.engines._openai_requests import OPENAI_URL, Address, chat_body
+from repurpose.engines._openai_stream import Streaming, streamed_reply
 from repurpose.engines._pace import Pace
 from repurpose.engines._per_loop import PerLoop
 from repurpose.engines._profiles import profile_for, profile_named
 from repurpose.engines._response_format import schema_name
 from repurpose.errors import UsageError
-from repurpose.ports import Clock, Engine
+from repurpose.ports import Clock, Engine, Listener
 
 __all__ = ["OPENAI_URL", "openai_engine"]
 
@@ -102,6 +103,7 @@ def openai_engine(
     return Engine(
         name="openai",
         answer=chat.answer,
+        stream=chat.stream,
         model=model,
         parameters=parameters,
         schema_in_prompt=served.schema_in_prompt,
@@ -121,6 +123,7 @@ class _Chat:
     clock: Clock
     transport: Transport
     sessions: PerLoop[aiohttp.ClientSession]
+    streaming: Streaming = field(default_factory=Streaming)
 
     async def answer(self, call: Call) -> Reply:
         """The reply, however many requests it took.
@@ -128,15 +131,45 @@ class _Chat:
         Raises:
             EngineError: no reply came; nothing else is raised but cancellation.
         """
-        body = to_json(self._body(call))
-        headers = {"X-Repurpose-Caller": f"repurpose.{schema_name(call.format)}"}
+        body, headers = to_json(self._body(call)), _headers(call)
 
         async def send(left: float) -> Reply:
             return await self._send(body, headers, min(left, self.party.timeout))
 
         return await self.transport.reply_to(call, send, self._fault_of)
 
-    async def _send(self, body: bytes, headers: Mapping[str, str], seconds: float) -> Reply:
+    async def stream(self, call: Call, listener: Listener) -> Reply:
+        """The same reply, heard while it is written; in one piece where a server cannot stream.
+
+        Raises:
+            EngineError: no whole reply came; nothing else is raised but cancellation.
+        """
+        plain, headers = self._body(call), _headers(call)
+
+        async def send(left: float) -> Reply:
+            refused = 0
+            while True:
+                listener.began()
+                sent = self.streaming.fields
+                body = to_json({**plain, **sent})
+                try:
+                    reply = await self._send(body, headers, min(left, self.party.timeout), listener)
+                except StatusError as error:
+                    if not self.streaming.learn(error, sent):
+                        raise
+                    refused += 1
+                else:
+                    return replace(reply, requests=reply.requests + refused)
+
+        return await self.transport.reply_to(call, send, self._fault_of)
+
+    async def _send(
+        self,
+        body: bytes,
+        headers: Mapping[str, str],
+        seconds: float,
+        listener: Listener | None = None,
+    ) -> Reply:
         """One request; raises whatever the transport raises, and a `StatusError`."""
         session = await self.sessions.client()
         async with (
@@ -146,6 +179,9 @@ class _Chat:
                 self.address.endpoint, data=body, headers=headers, allow_redirects=False
             ) as response,
         ):
+            if listener is not None and 200 <= response.status < 300:
+                self.transport.gate.learn(response.headers)
+                return await streamed_reply(response, listener.heard, server=self.party.server)
             content = await response.read()
         self.transport.gate.learn(response.headers)
         request_id = response.headers.get("x-request-id")
@@ -172,3 +208,7 @@ class _Chat:
         fault = fault_of(error, self.party, self.clock.now())
         log.info("request to %s failed: %s", self.party.server, type(fault).__name__)
         return fault
+
+
+def _headers(call: Call) -> dict[str, str]:
+    return {"X-Repurpose-Caller": f"repurpose.{schema_name(call.format)}"}

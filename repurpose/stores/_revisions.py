@@ -9,14 +9,14 @@ from dataclasses import replace
 from sqlite_utils import Database
 
 from repurpose.core.composed import ComposedRecord
-from repurpose.core.record import Row
+from repurpose.core.record import Row, RunStatus
 from repurpose.errors import ChangedMeanwhile, StoreError, UsageError
 from repurpose.schema.intake import decode
 from repurpose.stores._faults import FAULTS, reason_of
 from repurpose.stores._rows import Columns, cleaned, refuse_unclean, row_columns, row_from
 from repurpose.stores._tables import Tables, insert, listed
 
-__all__ = ["CURRENT_ROWS", "RevisionTables", "numbered"]
+__all__ = ["CURRENT_ROWS", "RevisionTables", "conclude_again", "numbered"]
 
 CURRENT_ROWS = """
     SELECT * FROM rows WHERE run_id = :id AND action != 'proposed' AND NOT EXISTS (
@@ -83,19 +83,25 @@ class RevisionTables(Tables):
                 raise StoreError(f"the text cannot be stored: {reason_of(fault)[0]}") from fault
         return kept
 
-    def section_names(self, name: str, version: int, names: Sequence[str]) -> tuple[str, ...]:
-        """The names that this version of a composite has had from the first; `names` if new."""
-        with self._writing() as db:
-            db.conn.execute(
-                "INSERT INTO composite_versions (name, version, sections) VALUES (?, ?, ?)"
-                " ON CONFLICT (name, version) DO NOTHING",
-                [name, version, json.dumps(list(names), ensure_ascii=False)],
-            )
+    def section_names(
+        self, name: str, version: int, names: Sequence[str] | None = None
+    ) -> tuple[str, ...]:
+        """The names that this version of a composite has had from the first; `names` if new.
+
+        Without `names` it is only looked, and empty where the version is new.
+        """
+        if names is not None:
+            with self._writing() as db:
+                db.conn.execute(
+                    "INSERT INTO composite_versions (name, version, sections) VALUES (?, ?, ?)"
+                    " ON CONFLICT (name, version) DO NOTHING",
+                    [name, version, json.dumps(list(names), ensure_ascii=False)],
+                )
         found = self._found(
             "SELECT sections FROM composite_versions WHERE name = :name AND version = :version",
             {"name": name, "version": version},
         )
-        return tuple(decode(found[0]["sections"]))  # type: ignore[arg-type]  # a list that we wrote
+        return tuple(decode(found[0]["sections"])) if found else ()  # type: ignore[arg-type]  # a list that we wrote
 
     def keep_composite(self, record: ComposedRecord) -> None:
         """Keep a composite as it was put together."""
@@ -123,7 +129,11 @@ _COMPOSED = ("run_id", "name", "version", "status", "message", "created_at")
 
 
 def numbered(db: Database, row: Row) -> Row:
-    """The row with the number of its revision; one that a run made has the first."""
+    """The row with the number of its revision; one that a run made has the first.
+
+    What is made again over a row that a person decided on is only proposed. So is a failure over
+    what can be published. It is decided here, where nobody can change that row in between.
+    """
     if row.action == "made":
         return row
     (last,) = db.conn.execute(
@@ -131,7 +141,46 @@ def numbered(db: Database, row: Row) -> Row:
         " WHERE run_id = ? AND format = ? AND variant = ?",
         [row.run_id, row.format, row.variant],
     ).fetchone()
-    return replace(row, revision=last + 1)
+    stays = row.action == "regenerated" and any(_stays(old, row) for old in _current(db, row))
+    return replace(row, revision=last + 1, action="proposed" if stays else row.action)
+
+
+def _stays(old: Row, new: Row) -> bool:
+    """Whether a current row stays the current one although it was made again."""
+    if new.status == "done":
+        return old.variant == new.variant and old.locked
+    return old.status == "done" and new.variant in ("default", old.variant)
+
+
+def conclude_again(db: Database, run_id: str) -> None:
+    """Note how a run has ended by now, where a format of it was made again; not while it runs.
+
+    A format that was never begun leaves an interrupted run interrupted, and any other partial.
+    """
+    found = db.conn.execute("SELECT formats, status FROM runs WHERE id = ?", [run_id]).fetchone()
+    if found is None or found[1] == "running":
+        return
+    rows = _rows_in(db, run_id)
+    lacking = set(decode(found[0])) - {row.format for row in rows}  # type: ignore[arg-type]  # a list that we wrote
+    status: RunStatus = "failed"
+    if lacking and found[1] == "interrupted":
+        status = "interrupted"
+    elif not lacking and all(row.status == "done" for row in rows):
+        status = "done"
+    elif any(row.status == "done" for row in rows):
+        status = "partial"
+    db.conn.execute("UPDATE runs SET status = ? WHERE id = ?", [status, run_id])
+
+
+def _current(db: Database, like: Row) -> list[Row]:
+    """The current rows of the same run and format."""
+    return [row for row in _rows_in(db, like.run_id) if row.format == like.format]
+
+
+def _rows_in(db: Database, run_id: str) -> list[Row]:
+    cursor = db.conn.execute(CURRENT_ROWS, {"id": run_id})
+    names = [column[0] for column in cursor.description]
+    return [row_from(dict(zip(names, values, strict=True))) for values in cursor.fetchall()]
 
 
 def _composed_from(columns: Columns) -> ComposedRecord:

@@ -24,7 +24,12 @@ from repurpose.stores._connection import connect
 from repurpose.stores._faults import FAULTS, database_faults, reason_of
 from repurpose.stores._migrations import upgrade
 from repurpose.stores._provider_batches import SqliteProviderBatches
-from repurpose.stores._revisions import CURRENT_ROWS, RevisionTables, numbered
+from repurpose.stores._revisions import (
+    CURRENT_ROWS,
+    RevisionTables,
+    conclude_again,
+    numbered,
+)
 from repurpose.stores._rows import (
     call_columns,
     call_from,
@@ -123,6 +128,8 @@ class _SqliteStore(BatchTables, RevisionTables):
             if all(new.status == row.status for new, row in zip(stored, rows, strict=True)):
                 for call_id in settles:
                     db.conn.execute("UPDATE calls SET settled = 1 WHERE id = ?", [call_id])
+            for run_id in {row.run_id for row in stored if row.action != "made"}:
+                conclude_again(db, run_id)
         return stored
 
     def runs(self, limit: int | None = None) -> tuple[Run, ...]:
@@ -236,6 +243,7 @@ def _unstored(row: Row, reason: str) -> Row:
     return replace(
         row,
         status="failed",
+        action="made" if row.action == "made" else "proposed",
         message=f"{row.label} ({row.variant}) storage error: {reason}",
         kind=StoreError.kind,
         text=None,

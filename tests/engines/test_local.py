@@ -598,3 +598,29 @@ def test_a_real_model_stops_in_the_middle_and_refuses_what_does_not_fit(smollm2:
             await engine.close()
 
     assert asyncio.run(asked()).finish == "length"
+
+
+def test_an_answer_is_heard_while_it_is_written_in_the_thread_of_the_loop(
+    library: Library, make: Callable[..., Engine]
+) -> None:
+    told: list[tuple[str | None, int]] = []
+
+    class Ear:
+        def began(self) -> None:
+            told.append((None, threading.get_ident()))
+
+        def heard(self, text: str) -> None:
+            told.append((text, threading.get_ident()))
+
+    async def streamed() -> Reply:
+        engine = make()
+        assert engine.stream is not None
+        try:
+            return await engine.stream(call(), Ear())
+        finally:
+            await engine.close()
+
+    reply = asyncio.run(streamed())
+    assert [text for text, _ in told] == [None, '{"pairs"', ": []}"]
+    assert {thread for _, thread in told} == {threading.get_ident()}
+    assert reply == ask(make(), call())[0]
