@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
+from repurpose.api._declared_composites import checked_composite, declared_fault, refuse_renamed
+from repurpose.api._needed import with_needed
 from repurpose.api.adapters import open_store
 from repurpose.api.runs import job_for
 from repurpose.config import Settings, from_environment
 from repurpose.core.finding import Finding
 from repurpose.core.source import Source
 from repurpose.core.steering import Steering
-from repurpose.errors import RepurposeError
-from repurpose.formats import FORMATS, Formats, needed_by, ordered
-from repurpose.formats.base import Format
+from repurpose.errors import RepurposeError, UsageError
+from repurpose.formats import FORMATS, Formats, ordered
 from repurpose.schema.wire import check_strict
 from repurpose.steps.request import repair_call
 
@@ -23,17 +24,24 @@ __all__ = ["checked"]
 
 
 def checked(
-    database: str | Path | None = None, known: Formats | None = None
+    database: str | Path | None = None,
+    known: Formats | None = None,
+    composites: Mapping[str, object] | None = None,
 ) -> Iterator[tuple[str, str | None]]:
     """Each thing that a run needs, with what is wrong with it, or None.
 
     Formats are all that `known` knows: the built-in ones, the user's own, and those that packages
-    offer; whatever is wrong with one of them is told on its line.
+    offer; `composites` are tables as a settings file has them. Whatever is wrong with one of them
+    is told on its line.
     """
     known = known or Formats()
     for name in known.names():
         yield f"format {name}", _fault(partial(_checked_format, name, known))
     settings = from_environment(os.environ, database=database)
+    for name, table in (composites or {}).items():
+        check = partial(_checked_composite, name, table, known, settings.database)
+        fault = _fault(check)
+        yield f"composite {name}", fault and fault.removeprefix(f"composite {name}: ")
     yield f"database {settings.database}", _fault(lambda: open_store(settings.database).close())
 
 
@@ -44,7 +52,7 @@ def _checked_format(name: str, known: Formats) -> None:
     job = job_for(format, example, Steering(), Settings(database=Path(os.devnull)), None)
     if job.refused is not None:
         raise job.refused
-    ordered(_with_needed(job.format, known))
+    ordered(with_needed([job.format], known))
     if not job.format.structured:
         return
     check_strict(job.first.wire, name)
@@ -52,16 +60,19 @@ def _checked_format(name: str, known: Formats) -> None:
     repair_call(job.first, attempt=2, findings=[finding], rejected="", output_tokens=None)
 
 
-def _with_needed(format: Format, known: Formats) -> tuple[Format, ...]:
-    """The format with all those whose results it reads, directly or not, as far as there are."""
-    found = {format.name: format}
-    waiting = list(needed_by(format))
-    while waiting:
-        name = waiting.pop()
-        if name not in found and name in known.names():
-            found[name] = known.named(name)
-            waiting.extend(needed_by(found[name]))
-    return tuple(found.values())
+def _checked_composite(name: str, table: object, known: Formats, database: Path) -> None:
+    """Raise what would stop this composite, or leave a section of it out for sure."""
+    composite = checked_composite(name, table)
+    fault = declared_fault(composite, known)
+    if fault is not None:
+        raise UsageError(fault)
+    if not database.exists():
+        return
+    store = open_store(database)
+    try:
+        refuse_renamed(composite, store.section_names(composite.name, composite.version))
+    finally:
+        store.close()
 
 
 def _fault(act: Callable[[], object]) -> str | None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from repurpose.config import Settings
     from repurpose.core.result import FormatResult, RunResult
     from repurpose.core.source import Source
-    from repurpose.ports import Engine
+    from repurpose.ports import Engine, Listener
 
-__all__ = ["Runs"]
+__all__ = ["Interrupts", "Runs"]
 
 
 class Runs:
@@ -32,7 +32,7 @@ class Runs:
         self._formats = formats
         self._force = force
         self._quiet = quiet
-        self._interrupts = _Interrupts()
+        self._interrupts = Interrupts()
         self._engine: Engine | None = None
 
     def __enter__(self) -> Self:
@@ -53,9 +53,14 @@ class Runs:
         return self._interrupts.asked()
 
     def run(
-        self, source: Source, on_result: Callable[[FormatResult], None] | None = None
+        self,
+        source: Source,
+        on_result: Callable[[FormatResult], None] | None = None,
+        listen: Callable[[str], Listener] | None = None,
     ) -> RunResult:
         """All formats of `source`, stored as they are done, and each given to `on_result` then.
+
+        `listen` gives what hears the replies to a format while they are written.
 
         Raises:
             UsageError: a format or setting that is not known.
@@ -70,10 +75,14 @@ class Runs:
 
                 # One budget for all sources, so that it is not each run's own.
                 self._engine = within_budget(self._engine, self.settings)
-        return asyncio.run(self._run(source, self._engine, on_result))
+        return asyncio.run(self._run(source, self._engine, on_result, listen))
 
     async def _run(
-        self, source: Source, engine: Engine, on_result: Callable[[FormatResult], None] | None
+        self,
+        source: Source,
+        engine: Engine,
+        on_result: Callable[[FormatResult], None] | None,
+        listen: Callable[[str], Listener] | None,
     ) -> RunResult:
         """The run, with its progress shown and Ctrl-C heard."""
         from repurpose.api.runs import arun
@@ -91,6 +100,8 @@ class Runs:
             }
             if on_result is not None:
                 options["on_result"] = on_result
+            if listen is not None:
+                options["listen"] = listen
             work = asyncio.ensure_future(arun(source, self._formats, **options))
             with self._interrupts.heard(work):
                 try:
@@ -103,7 +114,7 @@ async def _closed(engine: Engine) -> None:
     await engine.close()
 
 
-class _Interrupts:
+class Interrupts:
     """Ctrl-C once: finish what is in flight and stop. Twice: stop now."""
 
     def __init__(self) -> None:
@@ -114,7 +125,7 @@ class _Interrupts:
         return self._count > 0
 
     @contextmanager
-    def heard(self, work: asyncio.Future[RunResult]) -> Iterator[None]:
+    def heard(self, work: asyncio.Future[Any]) -> Iterator[None]:
         """Count interrupts while in this context; the second one cancels `work`."""
         loop = asyncio.get_running_loop()
         try:
@@ -128,7 +139,7 @@ class _Interrupts:
             with suppress(NotImplementedError):
                 loop.remove_signal_handler(signal.SIGINT)
 
-    def _hear(self, work: asyncio.Future[RunResult]) -> None:
+    def _hear(self, work: asyncio.Future[Any]) -> None:
         self._count += 1
         if self._count == 1:
             click.echo("stopping after what is in flight; Ctrl-C again stops now", err=True)

@@ -21,7 +21,7 @@ def command(
 ) -> None:
     """Check formats, prompts, schemas, the settings file and the database.
 
-    One line each, your own formats included; exit code 2 where one is at fault.
+    One line each, your own formats and composites included; exit code 2 where one is at fault.
     """
     from repurpose.api.checking import checked
     from repurpose.cli import _render
@@ -31,7 +31,9 @@ def command(
         faults = faults_of_file()
         yield from faults
         if all(fault is None for _, fault in faults):
-            yield from checked(database_path(database), formats_of(settings_of(ctx)))
+            settings = settings_of(ctx)
+            place = database_path(database)
+            yield from checked(place, formats_of(settings), settings.composites)
 
     faulty = False
     for name, fault in found():

@@ -6,8 +6,11 @@ from importlib import import_module
 
 import pytest
 
-from repurpose.exports import EXPORTS
+from repurpose.exports import EXPORTS, RENDERERS
 from repurpose.stores import STORES
+
+COMPOSITES = {f"composite_{name}": where for name, where in RENDERERS.items()}
+"""The renderers of composites by their files."""
 
 
 @pytest.fixture(params=sorted(EXPORTS))
@@ -16,7 +19,9 @@ def export(request):
     return getattr(import_module(module), function)
 
 
-@pytest.mark.parametrize(("family", "table"), [("exports", EXPORTS), ("stores", STORES)])
+@pytest.mark.parametrize(
+    ("family", "table"), [("exports", {**EXPORTS, **COMPOSITES}), ("stores", STORES)]
+)
 def test_the_table_names_every_member_of_its_folder(root, family, table):
     files = {file.stem for file in (root / "repurpose" / family).glob("*.py")}
     assert {name for name in files if not name.startswith("_")} - {"base"} == set(table)
