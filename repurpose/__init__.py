@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from repurpose.api.adapters import open_store
     from repurpose.api.budgeting import budgeted
+    from repurpose.api.composing import Deliverable, acompose, compose
     from repurpose.api.generators import (
         FaqGenerator,
         Generator,
@@ -29,11 +30,21 @@ if TYPE_CHECKING:
     from repurpose.api.inspecting import inspect_source
     from repurpose.api.loading import Loaded, LoadOptions, load, load_all
     from repurpose.api.replaying import replay
+    from repurpose.api.revising import (
+        approve,
+        aregenerate,
+        difference,
+        edit,
+        regenerate,
+        release,
+        restore,
+    )
     from repurpose.api.runs import arun, run
     from repurpose.api.validating import validate
     from repurpose.config import Settings, read_settings
     from repurpose.core.budget import Budget
     from repurpose.core.call import Call, Reply, Usage
+    from repurpose.core.composite import Composite, Section, composite_from
     from repurpose.core.envelope import Envelope
     from repurpose.core.finding import Validation
     from repurpose.core.outputs import aggregate, flattened, resolve, source_envelope
@@ -54,6 +65,8 @@ _HOMES = {
     "Budget": "repurpose.core.budget",
     "BudgetReached": "repurpose.errors",
     "Call": "repurpose.core.call",
+    "Composite": "repurpose.core.composite",
+    "Deliverable": "repurpose.api.composing",
     "Engine": "repurpose.ports",
     "Envelope": "repurpose.core.envelope",
     "FaqGenerator": "repurpose.api.generators",
@@ -70,6 +83,7 @@ _HOMES = {
     "Result": "repurpose.api.generators",
     "RetryPolicy": "repurpose.core.policy",
     "RunResult": "repurpose.core.result",
+    "Section": "repurpose.core.composite",
     "Settings": "repurpose.config",
     "SocialGenerator": "repurpose.api.generators",
     "Source": "repurpose.core.source",
@@ -78,10 +92,17 @@ _HOMES = {
     "Validation": "repurpose.core.finding",
     "Voice": "repurpose.core.voice",
     "Web": "repurpose.fetching.web",
+    "acompose": "repurpose.api.composing",
     "aggregate": "repurpose.core.outputs",
+    "approve": "repurpose.api.revising",
+    "aregenerate": "repurpose.api.revising",
     "arun": "repurpose.api.runs",
     "budgeted": "repurpose.api.budgeting",
+    "compose": "repurpose.api.composing",
+    "composite_from": "repurpose.core.composite",
     "declared_format": "repurpose.formats",
+    "difference": "repurpose.api.revising",
+    "edit": "repurpose.api.revising",
     "flattened": "repurpose.core.outputs",
     "formats_in": "repurpose.formats",
     "inspect_source": "repurpose.api.inspecting",
@@ -91,8 +112,11 @@ _HOMES = {
     "open_store": "repurpose.api.adapters",
     "outputs_of": "repurpose.core.result",
     "read_settings": "repurpose.config",
+    "regenerate": "repurpose.api.revising",
+    "release": "repurpose.api.revising",
     "replay": "repurpose.api.replaying",
     "resolve": "repurpose.core.outputs",
+    "restore": "repurpose.api.revising",
     "run": "repurpose.api.runs",
     "source_envelope": "repurpose.core.outputs",
     "validate": "repurpose.api.validating",
@@ -104,6 +128,8 @@ __all__ = [
     "Budget",
     "BudgetReached",
     "Call",
+    "Composite",
+    "Deliverable",
     "Engine",
     "Envelope",
     "FaqGenerator",
@@ -119,6 +145,7 @@ __all__ = [
     "Result",
     "RetryPolicy",
     "RunResult",
+    "Section",
     "Settings",
     "SocialGenerator",
     "Source",
@@ -128,10 +155,17 @@ __all__ = [
     "Voice",
     "Web",
     "__version__",
+    "acompose",
     "aggregate",
+    "approve",
+    "aregenerate",
     "arun",
     "budgeted",
+    "compose",
+    "composite_from",
     "declared_format",
+    "difference",
+    "edit",
     "flattened",
     "formats_in",
     "inspect_source",
@@ -141,8 +175,11 @@ __all__ = [
     "open_store",
     "outputs_of",
     "read_settings",
+    "regenerate",
+    "release",
     "replay",
     "resolve",
+    "restore",
     "run",
     "source_envelope",
     "validate",

@@ -18,7 +18,7 @@ import pytest
 import repurpose
 from repurpose.cli import COMMANDS
 from repurpose.engines import ENGINES
-from repurpose.exports import EXPORTS
+from repurpose.exports import EXPORTS, RENDERERS
 from repurpose.formats import FORMATS
 from repurpose.sources import LISTINGS, SOURCES
 from repurpose.stores import STORES
@@ -92,7 +92,7 @@ def test_reading_what_is_stored_loads_no_model_library(command: str) -> None:
     ("table", "family"),
     [
         (ENGINES, "engines"),
-        (EXPORTS, "exports"),
+        ({**EXPORTS, **{f"composite_{name}": it for name, it in RENDERERS.items()}}, "exports"),
         (FORMATS, "formats"),
         ({**SOURCES, **LISTINGS}, "sources"),
         (STORES, "stores"),

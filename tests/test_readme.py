@@ -113,6 +113,10 @@ def test_a_command_of_the_readme_runs(
     _run("repurpose run article.md --quiet", folder, monkeypatch)
     if command.startswith(("repurpose status", "repurpose retry")):
         _run("repurpose batch posts/ --quiet", folder, monkeypatch)
+    if command.startswith("repurpose compose"):
+        (settings,) = [block for block in blocks("toml") if "[composites." in block]
+        (folder / "repurpose.toml").write_text(settings, encoding="utf-8")
+        _run("repurpose compose launch-kit article.md --to store --quiet", folder, monkeypatch)
     if "--formats-dir" in command:
         _run("repurpose new-format meta", folder, monkeypatch)
     local = command.replace("http://localhost:11434/v1", mock_server.url)

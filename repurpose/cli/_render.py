@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 
+from repurpose.api.objects import row_object
 from repurpose.core.call import Usage
+from repurpose.core.compose import section_input
 from repurpose.core.envelope import Meta, retries_phrase
 from repurpose.core.outputs import source_envelope
 from repurpose.core.record import CallRecord, Measures, Row
@@ -18,6 +20,7 @@ __all__ = [
     "call_object",
     "calls_table",
     "dollars",
+    "history_table",
     "json_line",
     "measures_phrase",
     "prompts_text",
@@ -48,7 +51,37 @@ def row_text(row: Row) -> str:
     if row.attempts > 1:
         facts.append(retries_phrase(row.attempts).strip(" ()"))
     unchecked = [] if row.validated else ["not validated"]
-    return f"# {name} ({'; '.join([*facts, row.provenance, *unchecked])})\n\n{row.text}\n"
+    facts += [row.provenance, *unchecked, *_revision_marks(row)]
+    return f"# {name} ({'; '.join(facts)})\n\n{row.text}\n"
+
+
+def _revision_marks(row: Row) -> list[str]:
+    """Who decided on a text and how often it was changed; that it was edited, its writer says."""
+    if row.action == "made":
+        return []
+    who = f" by {row.author}" if row.author else ""
+    acted = [] if row.action == "edited" else [f"{row.action}{who}"]
+    return [*acted, f"revision {row.revision}"]
+
+
+def history_table(rows: Sequence[Row], current: Collection[str]) -> str:
+    """Every revision of a run's rows, one a line; a star at the current ones."""
+    head = ("ROW", "", "SECTION", "REVISION", "ACTION", "BY", "WHEN", "LENGTH", "WHAT")
+    return table(head, [_revision_cells(row, current) for row in rows])
+
+
+def _revision_cells(row: Row, current: Collection[str]) -> list[str]:
+    return [
+        row.id,
+        "*" if row.id in current else "",
+        section_input(row),
+        str(row.revision),
+        row.action,
+        row.author or "-",
+        row.created_at,
+        measures_phrase(row.measures) if row.measures else "-",
+        f'"{row.instruction}"' if row.instruction else row.message,
+    ]
 
 
 def measures_phrase(measures: Measures) -> str:
@@ -87,11 +120,6 @@ def refused_object(error: SourceError) -> dict[str, object]:
         "meta": asdict(meta) | {"usage": asdict(TotalUsage()), "reason": error.reason},
         "rows": [],
     }
-
-
-def row_object(row: Row) -> dict[str, object]:
-    """Every stored fact of a row, with its measures and quotes as objects."""
-    return asdict(row)
 
 
 def usage_phrase(usage: TotalUsage) -> str:

@@ -26,6 +26,7 @@ Examples:
   repurpose show last --path faq.pairs.0.question
   repurpose show last --envelope
   repurpose show last --calls
+  repurpose show last --history
 """
 )
 @click.argument("run")
@@ -35,6 +36,7 @@ Examples:
 @click.option("--flat", is_flag=True, help="All fields by FORMAT__FIELD, as one JSON object.")
 @click.option("--envelope", is_flag=True, help="The run, or with --format that one, as envelope.")
 @click.option("--calls", is_flag=True, help="The calls instead: tokens, cost, time; no texts.")
+@click.option("--history", is_flag=True, help="Every revision: who changed what, and when.")
 @click.option("--prompts", is_flag=True, help="With --calls: prompts and replies, word for word.")
 @_options.as_json
 @_options.database
@@ -47,6 +49,7 @@ def command(
     flat: bool,
     envelope: bool,
     calls: bool,
+    history: bool,
     prompts: bool,
     as_json: bool,
     database: str | None,
@@ -56,12 +59,19 @@ def command(
     With lengths against limits, and the reasons of failures. RUN is a run's id, the beginning of
     one, or `last`. With --path, one value of the stored fields: a text as it is, anything else as
     JSON. With --calls, one line for each call and what they took together; with --json as well,
-    the last line holds those totals. A cost is by list price, and - where it is not known.
+    the last line holds those totals. A cost is by list price, and - where it is not known. With
+    --history, one line for each revision of a text, and a star at the current ones.
     """
     from repurpose.cli._stored import opened
     from repurpose.core.result import outputs_of
 
-    views = {"--path": path is not None, "--flat": flat, "--envelope": envelope, "--calls": calls}
+    views = {
+        "--path": path is not None,
+        "--flat": flat,
+        "--envelope": envelope,
+        "--calls": calls,
+        "--history": history,
+    }
     _refuse_contradictions(views, format_name, variant, prompts=prompts)
     with opened(database) as store:
         found = store.run(run)
@@ -69,7 +79,10 @@ def command(
             _show_calls(store.calls(found.id), found, format_name, as_json=as_json, prompts=prompts)
             return
         rows = sorted(store.rows(found.id), key=lambda row: found.formats.index(row.format))
-    if path is not None:
+        revisions = store.history(found.id) if history else ()
+    if history:
+        _show_history(revisions, rows, format_name, variant, as_json=as_json)
+    elif path is not None:
         _show_value(outputs_of(found, rows), path, found, as_json=as_json)
     elif flat or envelope:
         _show_whole(outputs_of(found, rows), found, format_name, flat=flat, as_json=as_json)
@@ -121,6 +134,30 @@ def _show_rows(
         )
     for row in wanted:
         click.echo(_render.json_line(_render.row_object(row)) if as_json else _render.row_text(row))
+
+
+def _show_history(
+    revisions: Sequence[Row],
+    current: Sequence[Row],
+    format_name: str | None,
+    variant: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Every revision, section by section, the newest one last."""
+    from repurpose.cli import _render
+
+    places = {(row.format, row.variant): place for place, row in enumerate(current)}
+    wanted = [
+        row
+        for row in sorted(revisions, key=lambda row: places.get((row.format, row.variant), -1))
+        if format_name in {None, row.format} and variant in {None, row.variant}
+    ]
+    if as_json:
+        for row in wanted:
+            click.echo(_render.json_line(_render.row_object(row)))
+    elif wanted:
+        click.echo(_render.history_table(wanted, {row.id for row in current}))
 
 
 def _show_value(outputs: Mapping[str, Envelope], path: str, run: Run, *, as_json: bool) -> None:
