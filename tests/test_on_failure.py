@@ -146,14 +146,14 @@ def test_the_status_of_the_envelope_decides_and_not_an_exception(
     """A format of which one variant could not be stored has status 200, so the others go on."""
     from repurpose.stores import sqlite
 
-    keep = sqlite._insert
+    keep = sqlite.insert
 
     def refusing(db: Any, table: Any, columns: Any, **options: Any) -> None:
         if columns.get("variant") == "x" and columns["status"] == "done":
             raise OverflowError
         keep(db, table, columns, **options)
 
-    monkeypatch.setattr(sqlite, "_insert", refusing)
+    monkeypatch.setattr(sqlite, "insert", refusing)
     engine = scripted_engine({name: [golden(name)] for name in ("social", "faq")})
     result = run(
         SOURCE,

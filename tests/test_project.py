@@ -123,7 +123,8 @@ def test_every_module_can_be_imported_without_any_extra(root: Path) -> None:
         f"sys.modules.update(dict.fromkeys({absent!r}))\n"
         "import repurpose\n"
         "for found in pkgutil.walk_packages(repurpose.__path__, 'repurpose.'):\n"
-        "    if not found.name.endswith('__main__'):\n"
+        "    # The page is loaded by name, by a command that says what to install.\n"
+        "    if not found.name.endswith('__main__') and '.web.' not in found.name:\n"
         "        importlib.import_module(found.name)\n"
     )
     done = subprocess.run(

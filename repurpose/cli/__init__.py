@@ -34,6 +34,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "list": ("repurpose.cli.list", "List the stored runs, newest first."),
     "show": ("repurpose.cli.show", "Show what a run made."),
+    "regenerate": (
+        "repurpose.cli.regenerate",
+        "Make one section of a run again, and leave all others as they are.",
+    ),
+    "edit": ("repurpose.cli.edit", "Change a stored text by hand, in $EDITOR or from a file."),
+    "approve": ("repurpose.cli.approve", "Approve a text, so that nothing replaces it."),
+    "restore": (
+        "repurpose.cli.restore",
+        "Make an earlier or a proposed text the current one.",
+    ),
+    "diff": ("repurpose.cli.diff", "Show word by word how texts of a run were changed."),
     "replay": (
         "repurpose.cli.replay",
         "Check a stored reply again by today's rules, without a call.",
@@ -42,7 +53,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "repurpose.cli.stats",
         "Show what calls took: tokens, cost, cache hits, repairs, failures.",
     ),
+    "compose": (
+        "repurpose.cli.compose",
+        "Put named sections together from a source, or from a stored run.",
+    ),
     "export": ("repurpose.cli.export", "Write a run as Markdown or JSON."),
+    "serve": (
+        "repurpose.cli.serve",
+        "Open a page where an editor watches, corrects and takes the texts.",
+    ),
     "formats": ("repurpose.cli.formats", "List the formats that can be made."),
     "new-format": ("repurpose.cli.new_format", "Write an example of a format of your own."),
     "platforms": ("repurpose.cli.platforms", "List the platforms and their limits."),

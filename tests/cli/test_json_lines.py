@@ -157,7 +157,7 @@ def test_a_variant_that_cannot_be_stored_leaves_a_partial_result(
     """Half of a surrogate pair cannot be in JSON, so a store is made to refuse one row."""
     from repurpose.stores import sqlite
 
-    keep = sqlite._insert
+    keep = sqlite.insert
 
     def refusing(db: Any, table: Any, columns: Any, **options: Any) -> None:
         if columns.get("variant") == "x" and columns["status"] == "done":
@@ -165,7 +165,7 @@ def test_a_variant_that_cannot_be_stored_leaves_a_partial_result(
         keep(db, table, columns, **options)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sqlite, "_insert", refusing)
+        patched.setattr(sqlite, "insert", refusing)
         done = with_model("--formats", "social")
     (line,) = lines(done.stdout)
     assert done.returncode == 1

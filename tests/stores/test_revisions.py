@@ -18,7 +18,8 @@ from repurpose.ports import Store
 def ended(begun: Store, samples: Any) -> Store:
     """A run that failed its FAQ and made three posts, and is over."""
     faq = {"format": "faq", "label": "FAQ", "idempotency_key": "key of the FAQ"}
-    begun.keep_result([samples.failed("faq", variant="default", **faq)], settles=())
+    faq = {"format": "faq", "label": "FAQ", "variant": "default", "idempotency_key": "another"}
+    begun.keep_result([samples.failed("faq", **faq)], settles=())
     begun.keep_result(samples.posts(), settles=())
     begun.finish_run("run1", "partial", "2026-05-02T08:01:00.000Z")
     return begun
