@@ -6,9 +6,11 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,12 +32,14 @@ def blocks(language: str) -> list[str]:
     )
 
 
-COMMANDS = [
+ALL_COMMANDS = [
     line.split("  #")[0].strip()
     for block in blocks("sh")
     for line in block.splitlines()
     if line.startswith(("repurpose ", "cat "))
 ]
+SERVERS = [command for command in ALL_COMMANDS if command.startswith("repurpose serve")]
+COMMANDS = [command for command in ALL_COMMANDS if command not in SERVERS]
 
 
 FEED = """<?xml version="1.0"?>
@@ -117,6 +121,8 @@ def test_a_command_of_the_readme_runs(
         (settings,) = [block for block in blocks("toml") if "[composites." in block]
         (folder / "repurpose.toml").write_text(settings, encoding="utf-8")
         _run("repurpose compose launch-kit article.md --to store --quiet", folder, monkeypatch)
+    if command.startswith("repurpose edit"):
+        monkeypatch.setenv("EDITOR", _editor(folder))
     if "--formats-dir" in command:
         _run("repurpose new-format meta", folder, monkeypatch)
     local = command.replace("http://localhost:11434/v1", mock_server.url)
@@ -125,11 +131,43 @@ def test_a_command_of_the_readme_runs(
     assert _run(local, folder, monkeypatch) == 0
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="there is no Ctrl-C for another process")
+@pytest.mark.parametrize("command", SERVERS)
+def test_a_server_of_the_readme_serves(command: str, folder: Path) -> None:
+    arguments = [*shlex.split(command)[1:], "--port", "0"]
+    started = subprocess.Popen(
+        [sys.executable, "-m", "repurpose", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(README.parent)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert started.stdout is not None
+    with started, started.stdout:
+        address = re.search(r"http://127\.0\.0\.1:\d+/", started.stdout.readline())
+        assert address
+        with urllib.request.urlopen(address[0]) as answer:
+            assert b"Turn one text into many" in answer.read()
+        started.send_signal(signal.SIGINT)
+        assert started.wait(20) == 0
+
+
 @pytest.mark.parametrize("settings", blocks("toml"))
 def test_the_readmes_settings_can_be_used(settings: str, tmp_path: Path) -> None:
     file = tmp_path / "repurpose.toml"
     file.write_text(settings, encoding="utf-8")
     assert faults_in(file) == []
+
+
+def _editor(folder: Path) -> str:
+    """An editor that replaces whatever it is given."""
+    script = folder / "editor.py"
+    script.write_text(
+        "import pathlib, sys\npathlib.Path(sys.argv[1]).write_text('Borrow a drill.')\n", "utf-8"
+    )
+    return f"{sys.executable} {script}"
 
 
 def _run(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int | str | None:

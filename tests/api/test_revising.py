@@ -270,7 +270,7 @@ def test_a_failure_keeps_the_text_and_is_stored_beside_it(
 def test_a_failed_format_that_is_made_ends_the_run_as_done(
     again: Callable[..., Any], store: BatchStore, settings: Settings, golden: Golden
 ) -> None:
-    script = {"social": ["x", "y"], "faq": [golden("faq")]}
+    script: dict[str, list[Any]] = {"social": ["x", "y"], "faq": [golden("faq")]}
     first = scripted_engine(script)
     asyncio.run(arun(SOURCE, ["social", "faq"], engine=first, store=store, settings=settings))
     assert store.run("last").status == "partial"
