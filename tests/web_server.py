@@ -6,7 +6,6 @@ import asyncio
 import json
 import queue
 import re
-import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from repurpose.ports import Engine, Listener
 from repurpose.web.answers import Faulty
 from repurpose.web.app import App, create_app
 from repurpose.web.operations import OPERATIONS
+from repurpose.web.serving import bound
 
 ARTICLE = (
     "# Kestrels of the ring road\n\nKestrels hover over the ring road at noon. They hunt voles in"
@@ -145,7 +145,7 @@ def serving(
 
     `behind` is the port that browsers ask, where something stands between.
     """
-    listening = socket.create_server(("127.0.0.1", port))
+    listening = bound("127.0.0.1", port)
     port = listening.getsockname()[1]
     app = create_app(settings, port=behind or port, **options)
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))

@@ -64,7 +64,7 @@ def bound(host: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, place = found[0]
-        return socket.create_server(place[:2], family=family, backlog=256)
+        listening = socket.create_server(place[:2], family=family, backlog=256)
     except OverflowError as fault:
         raise UsageError(f"--port {port} is no port") from fault
     except (OSError, UnicodeError) as fault:
@@ -74,6 +74,10 @@ def bound(host: str, port: int) -> socket.socket:
             f"{address_of(host, port)} {reason}",
             hint="give another --port" if busy else "give another --host",
         ) from fault
+    # asyncio takes a socket made this way for no TCP, and leaves its answers waiting for
+    # acknowledgements, 40 ms each; accepted connections inherit the option.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
 
 
 def address_of(host: str, port: int) -> str:

@@ -208,3 +208,11 @@ def test_after_a_kill_a_run_is_still_told(process: Any, tmp_path: Path) -> None:
     assert (told["run"]["status"], told["live"]) == ("running", False)
     lines = httpx2.get(f"{url}api/runs/{run}/events?until=end").text
     assert "killed" in lines
+
+
+def test_an_answer_does_not_wait_for_acknowledgements() -> None:
+    """Each would take some 40 ms more: Nagle's algorithm against delayed acknowledgements."""
+    with bound("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
