@@ -29,19 +29,15 @@ NAMES = {
 
 COUNT_IN_PAGE = """async (cases) => {
     const {counter} = await import("/static/counter.js");
-    const counted = [];
-    for (const [platform, text] of cases) {
+    const count = async ([platform, text], place) => {
         const field = document.createElement("textarea");
-        field.id = `case-${counted.length}`;
+        field.id = `case-${place}`;
         field.value = text;
         const {root} = counter(field, platform);
-        await new Promise((done) => {
-            const look = () => (root.dataset.length === undefined ? setTimeout(look, 2) : done());
-            look();
-        });
-        counted.push([Number(root.dataset.length), root.querySelector(".over").textContent]);
-    }
-    return counted;
+        while (root.dataset.length === undefined) await new Promise((go) => setTimeout(go, 2));
+        return [Number(root.dataset.length), root.querySelector(".over").textContent];
+    };
+    return Promise.all(cases.map(count));
 }"""
 
 
