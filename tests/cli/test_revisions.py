@@ -155,6 +155,21 @@ def test_an_edit_from_a_file_is_told_and_shown(stored: Command, tmp_path: Path) 
     )
 
 
+def test_a_banned_word_of_the_voice_is_noted_and_the_edit_is_stored(
+    stored: Command, tmp_path: Path
+) -> None:
+    settings = tmp_path / "acme.toml"
+    settings.write_text('[voices.acme]\nbanned = ["cheap"]\n', encoding="utf-8")
+    voiced = ("--voice", "acme", "--config", str(settings), "--by", "anna")
+    done = stored(
+        "edit", "last", "--section", "social.x", "--file", "-", *voiced, stdin="A cheap drill."
+    )
+    assert done.returncode == 0, done.stderr
+    kept = row(stored, "social.x")
+    assert kept["text"] == "A cheap drill."
+    assert any("cheap" in note for note in kept["notes"])
+
+
 def test_a_text_that_is_too_long_is_refused_by_how_much(stored: Command) -> None:
     old = row(stored, "social.x")
     done = stored("edit", "last", "--section", "social.x", "--file", "-", stdin="a" * 300)
@@ -278,6 +293,14 @@ def test_the_last_two_revisions_are_compared_word_by_word(stored: Command) -> No
     (found,) = lines(stored("diff", "last", "--json").stdout)
     assert found["section"] == "social.x"
     assert found["changes"]["mine"][1:3] == [["delete", "May"], ["insert", "June"]]
+
+
+def test_a_proposed_text_is_compared_three_ways_as_json(stored: Command) -> None:
+    base = row(stored, "social.x")["text"]
+    edited(stored, "Borrow a drill.")
+    stored("regenerate", "last", "--section", "social.x", "--quiet")
+    (found,) = lines(stored("diff", "last", "--section", "social.x", "--json").stdout)
+    assert (found["base"], found["mine"], found["theirs"]) == (base, "Borrow a drill.", base)
 
 
 def test_on_a_terminal_changes_are_colored_and_long_stretches_that_stay_are_left_out(
