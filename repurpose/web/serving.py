@@ -11,6 +11,7 @@ from typing import Any
 
 import uvicorn
 
+from repurpose.api.adapters import open_store
 from repurpose.errors import UsageError
 from repurpose.web.app import App, create_app
 from repurpose.web.security import is_loopback
@@ -39,6 +40,7 @@ def serve(
 
     Raises:
         UsageError: the address cannot be used, or is not only this machine's and has no token.
+        StoreError: the database cannot be opened; told now, not to the first visitor.
     """
     if not is_loopback(host) and token is None:
         raise UsageError(
@@ -47,6 +49,7 @@ def serve(
         )
     listening = bound(host, port)
     with listening:
+        open_store(settings.database).close()
         port = listening.getsockname()[1]
         named = (author or "editor") if is_loopback(host) else "visitor"
         app = create_app(settings, host=host, port=port, token=token, author=named, **options)

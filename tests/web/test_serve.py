@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from repurpose.cli import cli
-from repurpose.errors import UsageError
+from repurpose.errors import StoreError, UsageError
 from repurpose.web.serving import bound, serve
 
 TOKEN = "a-token-of-some-length"
@@ -67,6 +67,16 @@ def test_a_token_fits_into_an_address(told: Callable[..., Result], token: str) -
 def test_settings_are_checked_before_anything_listens(told: Callable[..., Result]) -> None:
     error = told("--language", "not a code!", "--port", "0").exception
     assert isinstance(error, UsageError)
+
+
+def test_a_database_that_is_none_is_told_before_anybody_visits(tmp_path: Path) -> None:
+    other = tmp_path / "notes.md"
+    other.write_text("Kestrels hover at noon.\n" * 20, encoding="utf-8")
+    error = CliRunner().invoke(cli, ["serve", "--db", str(other), "--port", "0"]).exception
+    assert isinstance(error, StoreError)
+    assert error.exit_code == 2
+    assert "notes.md" in error.message
+    assert other.read_text("utf-8").startswith("Kestrels")
 
 
 def test_a_missing_extra_is_one_line_that_says_what_to_install(
