@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
 
 from repurpose.api.adapters import open_store
+from repurpose.config import Settings
 from repurpose.errors import UsageError
 from repurpose.web.app import App, create_app
 from repurpose.web.security import is_loopback
@@ -39,7 +40,8 @@ def serve(
     lines for the user: the address, and what Ctrl-C does.
 
     Raises:
-        UsageError: the address cannot be used, or is not only this machine's and has no token.
+        UsageError: the address cannot be used, or is not only this machine's and has no token; or
+            a model is named whose key is missing.
         StoreError: the database cannot be opened; told now, not to the first visitor.
     """
     if not is_loopback(host) and token is None:
@@ -49,13 +51,20 @@ def serve(
         )
     listening = bound(host, port)
     with listening:
-        open_store(settings.database).close()
+        _refuse_unusable(settings, options)
         port = listening.getsockname()[1]
         named = (author or "editor") if is_loopback(host) else "visitor"
         app = create_app(settings, host=host, port=port, token=token, author=named, **options)
         address = address_of(host, port)
         tell(address if token is None else f"{address}?token=… with your token, once")
         asyncio.run(_Serving(app, tell).served(listening))
+
+
+def _refuse_unusable(settings: Settings, options: Mapping[str, Any]) -> None:
+    """Raise what the first run would end with, while whoever can mend it is looking."""
+    open_store(settings.database).close()
+    if options.get("engine") is None and settings.chosen_engine == "openai":
+        settings.checked_for_model()
 
 
 def bound(host: str, port: int) -> socket.socket:

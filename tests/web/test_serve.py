@@ -79,6 +79,12 @@ def test_a_database_that_is_none_is_told_before_anybody_visits(tmp_path: Path) -
     assert other.read_text("utf-8").startswith("Kestrels")
 
 
+def test_a_model_without_its_key_is_told_before_anybody_visits(told: Callable[..., Result]) -> None:
+    error = told("--model", "gpt-4.1-mini", "--port", "0").exception
+    assert isinstance(error, UsageError)
+    assert "OPENAI_API_KEY" in f"{error.message} {error.hint}"
+
+
 def test_a_missing_extra_is_one_line_that_says_what_to_install(
     told: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
