@@ -11,6 +11,7 @@
         ├── EngineError              no answer came back
         │   ├── NeverStarted         the call was not accepted: key, address, quota, schema
         │   ├── StillWorking         no answer within the deadline
+        │   ├── AgentFailed          an endpoint took the work, and said that it failed
         │   └── BrokenReply          the server spoke, but not as its interface promises
         ├── Refused                  the model or its content filter said no
         ├── CutShort                 the reply ended at the token limit
@@ -27,6 +28,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 __all__ = [
+    "AgentFailed",
     "BrokenReply",
     "BudgetReached",
     "ChangedMeanwhile",
@@ -137,6 +139,12 @@ class StillWorking(EngineError):
     """No answer within the deadline, or within the transport budget."""
 
     kind = "still_working"
+
+
+class AgentFailed(EngineError):
+    """The endpoint accepted the call, worked on it, and said no."""
+
+    kind = "agent_failed"
 
 
 class BrokenReply(EngineError):

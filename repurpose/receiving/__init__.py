@@ -1,0 +1,1 @@
+"""Where posted bodies arrive and meet whoever waits for them: callbacks and webhooks."""
