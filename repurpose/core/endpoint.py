@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import ClassVar, Literal, TypeAlias
 
 from repurpose.core.json_types import JsonValue
 from repurpose.core.paths import MISSING, at
 
 __all__ = [
+    "INTERVALS",
+    "TIMEOUTS",
     "Callback",
     "Completion",
     "Endpoint",
@@ -29,6 +32,13 @@ __all__ = [
 
 Mode = Literal["sync", "poll", "stream", "callback", "trace"]
 Scalar: TypeAlias = str | int | float | bool | None
+
+TIMEOUTS: Mapping[Mode, float] = MappingProxyType(
+    {"sync": 600.0, "stream": 600.0, "poll": 120.0, "callback": 120.0, "trace": 120.0}
+)
+"""Seconds, of the whole wait, where nobody says otherwise."""
+INTERVALS: Mapping[Mode, float] = MappingProxyType({"poll": 1.0, "trace": 2.0})
+"""Seconds between two looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +67,7 @@ class Sync:
     """The response to the submit is the result."""
 
     mode: ClassVar[Mode] = "sync"
-    timeout: float = 600.0
-    """Seconds, of the whole wait; so in every mode."""
+    timeout: float = TIMEOUTS["sync"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +79,8 @@ class Poll:
     """`/runs/{id}/status`, under the base address."""
     done: StatusMatch
     failed: StatusMatch | None = None
-    interval: float = 1.0
-    timeout: float = 120.0
+    interval: float = INTERVALS["poll"]
+    timeout: float = TIMEOUTS["poll"]
     status_method: str = "GET"
     status_body: JsonValue = None
     """A template as the endpoint's body is; for servers that are asked for a state by POST."""
@@ -84,7 +93,7 @@ class Stream:
     mode: ClassVar[Mode] = "stream"
     done: StatusMatch
     failed: StatusMatch | None = None
-    timeout: float = 600.0
+    timeout: float = TIMEOUTS["stream"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +103,7 @@ class Callback:
     mode: ClassVar[Mode] = "callback"
     done: StatusMatch | None = None
     failed: StatusMatch | None = None
-    timeout: float = 120.0
+    timeout: float = TIMEOUTS["callback"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +113,8 @@ class Trace:
     mode: ClassVar[Mode] = "trace"
     source: Mapping[str, JsonValue]
     """`{kind = "mlflow", url = …}`; what else it needs is the business of that kind."""
-    interval: float = 2.0
-    timeout: float = 120.0
+    interval: float = INTERVALS["trace"]
+    timeout: float = TIMEOUTS["trace"]
 
 
 Completion: TypeAlias = Sync | Poll | Stream | Callback | Trace
@@ -120,10 +129,10 @@ class Endpoint:
     method: str = "POST"
     path: str = "/"
     """`/runs/{run_id}`; values are percent-encoded where they are put in."""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """As configured: a secret is a reference, `Bearer env:WRITER_TOKEN`."""
-    body: JsonValue = None
-    """A template: texts in it hold places such as `{{system}}`. None sends a body of ours."""
+    body: JsonValue = field(default=None, repr=False)
+    """A template: texts in it hold places such as `{{system}}`."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """Further places of the user's own, as in `{{workspace}}`."""
     result_path: str = ""
@@ -152,7 +161,5 @@ class TraceState:
     """What a trace source knows of a run."""
 
     status: Literal["absent", "running", "done", "failed"]
-    record: JsonValue = field(default=None, repr=False)
-    """The trace as `result_path` reads it; there as soon as it is done or failed."""
     diagnosis: str | None = None
     """Why it is not done, in a few words of ours, where the source can tell."""

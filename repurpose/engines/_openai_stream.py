@@ -5,9 +5,6 @@ reply is the same as one that came at once. What servers do differently is taken
 another end of line, an event without its blank line, no `[DONE]`, usage in any chunk, whole
 messages in place of deltas, an error in place of a chunk, or one JSON body although a stream was
 asked for.
-
-Events are decoded by `httpx2`, by the rules of the WHATWG (HTML, server-sent events). It is there
-already, for web pages; its client is not used.
 """
 
 from __future__ import annotations
@@ -21,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
+from repurpose.completion._events import looks_like_event_stream, server_sent_events
 from repurpose.core.call import Reply
 from repurpose.engines._openai_connections import StatusError
 from repurpose.engines._openai_reply import decoded, error_object, read_reply
@@ -31,10 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["StreamEndedError", "Streaming", "streamed_reply"]
 
-_FIELD = re.compile(rb"(?:data|event|id|retry)?:")
-"""How an event stream begins."""
-_LONGEST_EVENT = 16 * 1024 * 1024
-"""Bytes; a server that ignores what a chunk is may send a whole answer in one event."""
 _REFUSING = frozenset({400, 422, 501})
 _NO_STREAM = re.compile(
     r"\bstream(?:ing)?\b[^.]{0,60}\b(?:not|unsupported)\b"
@@ -100,7 +94,7 @@ async def streamed_reply(
     first = await response.content.readany()
     while first and not first.strip(b"\r\n\t \xef\xbb\xbf"):
         first = await response.content.readany()
-    if not _is_stream(first, kind):
+    if not looks_like_event_stream(first, kind):
         body = decoded(
             first + await response.content.read(),
             server=server,
@@ -131,7 +125,7 @@ async def _read(
     A connection that is lost when the answer is complete has cost no more than the usage.
     """
     try:
-        async for event in _events(first, rest, lambda: pieces.is_over):
+        async for event in server_sent_events(_until_over(first, rest, pieces)):
             text = pieces.add(event)
             if text:
                 heard(text)
@@ -140,39 +134,13 @@ async def _read(
             raise
 
 
-def _is_stream(first: bytes, kind: str) -> bool:
-    """Whether a body is an event stream, going by its beginning before its name."""
-    beginning = first.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if beginning.startswith((b"{", b"[", b"<")):
-        return False
-    return "event-stream" in kind.lower() or _FIELD.match(beginning) is not None
-
-
-async def _events(
-    first: bytes, rest: aiohttp.StreamReader, is_over: Callable[[], bool]
-) -> AsyncIterator[ServerSentEvent]:
-    """The events of a stream, the last one also where no blank line follows it."""
-    # Fetching pages aside, only who listens needs it.
-    from httpx2 import EventSource, Request, Response, SSEError  # noqa: PLC0415 - see above
-
-    async def content() -> AsyncIterator[bytes]:
-        # It ends by itself, so that no generator is left half read.
-        yield first.removeprefix(b"\xef\xbb\xbf")
-        while not is_over() and (piece := await rest.readany()):
-            yield piece
-        yield b"\n\n"
-
-    response = Response(
-        200,
-        headers={"content-type": "text/event-stream; charset=utf-8"},
-        content=content(),
-        request=Request("POST", "http://localhost"),
-    )
-    try:
-        async for event in EventSource(response, max_event_size=_LONGEST_EVENT):
-            yield event
-    except SSEError as error:
-        raise BrokenReply("an event of the stream is too large", status=200) from error
+async def _until_over(
+    first: bytes, rest: aiohttp.StreamReader, pieces: _Pieces
+) -> AsyncIterator[bytes]:
+    """A body as far as it is wanted. It ends by itself, so that no generator is left half read."""
+    yield first
+    while not pieces.is_over and (piece := await rest.readany()):
+        yield piece
 
 
 class _Pieces:

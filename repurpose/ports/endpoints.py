@@ -8,8 +8,9 @@ from typing import Protocol
 
 from repurpose.core.endpoint import Ticket, TraceState
 from repurpose.core.exchange import Request, Response
+from repurpose.core.json_types import JsonValue
 
-__all__ = ["Rendezvous", "Streaming", "TraceSource", "Wire"]
+__all__ = ["Deliveries", "Rendezvous", "Streaming", "TraceSource", "Wire"]
 
 
 class Streaming(Protocol):
@@ -61,8 +62,46 @@ class Rendezvous(Protocol):
         """Let go of what listens in the running event loop; a later ticket begins anew."""
 
 
+class Deliveries(Protocol):
+    """Posted bodies in a store, which one process keeps and another takes.
+
+    Each goes to exactly one taker. Moments are seconds since 1970. All raise `StoreError`, and
+    nothing else, where the database fails.
+    """
+
+    def issue(self, key: str, now: float) -> None:
+        """Take bodies under this key from now on, for a week."""
+
+    def issued(self, key: str) -> bool:
+        """Whether bodies are taken under this key, be it to be given to nobody."""
+
+    def deliver(self, key: str, body: bytes, now: float) -> bool:
+        """Keep a body; False, and nothing kept, where its key was never issued.
+
+        Sweeps what was taken, and what nobody has taken within an hour.
+        """
+
+    def deliver_event(self, event_id: str, key: str, body: bytes, now: float) -> bool:
+        """Keep a body under a key that needs no ticket, once for each event.
+
+        False, and nothing kept, where the event was seen within a week. Sweeps likewise.
+        """
+
+    def claim(self, key: str, now: float) -> bytes | None:
+        """The oldest body under `key` that nobody has taken, taken now; None where there is none.
+
+        When this returns, it is taken: nobody gets it again, should its taker die.
+        """
+
+    def forget(self, key: str, now: float) -> None:
+        """Nobody takes under `key` any more. What is posted there is kept, and swept in time."""
+
+
 class TraceSource(Protocol):
-    """Knows of runs by a key. Raises `WireError` where it cannot be asked just now."""
+    """Knows of runs by a key. Both raise `WireError` where it cannot be asked just now."""
 
     async def state(self, key: str) -> TraceState:
-        """What it knows of the run with this key."""
+        """Whether the run with this key has ended."""
+
+    async def record(self, key: str) -> JsonValue:
+        """The trace of a run that has ended, as `result_path` reads it; None while it is not there."""

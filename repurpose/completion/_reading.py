@@ -1,0 +1,105 @@
+"""Reads one table of a settings file, key by key; each fault names its key in full."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+
+from repurpose.core.json_types import JsonValue
+from repurpose.errors import UsageError
+
+__all__ = ["Table"]
+
+_SHOWN = 60
+"""How many characters of a key or value of the user's are shown."""
+_DEEPEST = 20
+
+
+class Table:
+    """A table and where it stands."""
+
+    def __init__(self, path: str, given: Mapping[str, object]) -> None:
+        self.path = path
+        self.given = given
+
+    def fault(self, message: str, *, hint: str | None = None) -> UsageError:
+        """That something about the table itself is wrong."""
+        return UsageError(f"{self.path}: {message}", hint=hint)
+
+    def wrong(self, key: str, wanted: str) -> UsageError:
+        """That the value of a key is not what is wanted."""
+        return UsageError(f"{self.path}.{key} must be {wanted}")
+
+    def only(self, keys: Iterable[str]) -> None:
+        """Refuse every key but these, with the nearest of them."""
+        known = list(keys)
+        for key in self.given:
+            if key not in known:
+                near = get_close_matches(key[:_SHOWN], known, n=1)
+                raise self.fault(
+                    f"unknown key {key[:_SHOWN]!r}",
+                    hint=f"did you mean {near[0]}?" if near else f"known keys: {', '.join(known)}",
+                )
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A text; required where there is no default."""
+        value = self.given.get(key, default)
+        if value is None:
+            raise self.fault(f"{key} is missing")
+        if not isinstance(value, str):
+            raise self.wrong(key, "a text")
+        return value
+
+    def number(
+        self,
+        key: str,
+        default: float,
+        *,
+        most: float,
+        least: float | None = None,
+        whole: bool = False,
+    ) -> float:
+        """A number up to `most`, from `least` on, or above 0 where there is none."""
+        value = self.given.get(key, default)
+        if key not in self.given:
+            return default
+        kinds = int if whole else int | float
+        fits = isinstance(value, kinds) and not isinstance(value, bool)
+        if fits and isinstance(value, int | float) and math.isfinite(value):
+            above = value >= least if least is not None else value > 0
+            if above and value <= most:
+                return value
+        low = f"from {least:g}" if least is not None else "above 0"
+        kind = "a whole number" if whole else "a number"
+        raise self.wrong(key, f"{kind} {low} up to {most:g}")
+
+    def table(self, key: str) -> Table:
+        """A table in this one; empty where it is not given."""
+        value = self.given.get(key, {})
+        if not isinstance(value, Mapping):
+            raise self.wrong(key, "a table")
+        return Table(f"{self.path}.{key}", value)
+
+    def texts(self) -> dict[str, str]:
+        """All of the table, where every value is a text."""
+        return {key: self.text(key) for key in self.given}
+
+    def json(self, key: str, default: JsonValue = None) -> JsonValue:
+        """A value that JSON has as well: no date and no time."""
+        return self._json(key, self.given[key], 0) if key in self.given else default
+
+    def _json(self, key: str, value: object, depth: int) -> JsonValue:
+        if depth > _DEEPEST:
+            raise self.wrong(key, f"nested at most {_DEEPEST} deep")
+        match value:
+            case str() | bool() | int() | None:
+                return value
+            case float() if math.isfinite(value):
+                return value
+            case Mapping():
+                return {str(k): self._json(f"{key}.{k}", v, depth + 1) for k, v in value.items()}
+            case list() | tuple():
+                return [self._json(f"{key}.{i}", v, depth + 1) for i, v in enumerate(value)]
+            case _:
+                raise self.wrong(key, "JSON: texts, finite numbers, true, false, lists, tables")

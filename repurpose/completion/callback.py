@@ -1,0 +1,80 @@
+"""The endpoint is given an address, and posts its result there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from repurpose.completion._answers import decoded, verdict
+from repurpose.completion._submitting import held, returned_id
+from repurpose.completion._timing import Wait
+from repurpose.completion.base import CompletionOutcome, Environment
+from repurpose.core.endpoint import Callback, Endpoint
+from repurpose.core.json_types import JsonValue
+from repurpose.errors import UsageError
+from repurpose.ports.endpoints import Rendezvous
+from repurpose.schema.intake import IntakeError
+
+__all__ = ["drive"]
+
+
+async def drive(
+    endpoint: Endpoint, values: Mapping[str, JsonValue], environment: Environment
+) -> CompletionOutcome:
+    """A `completion.base.Drive`. What decides is the posted body.
+
+    The answer to the submit is not waited for, and not looked at but for a returned id; that it
+    was refused ends the wait. Every attempt has an address of its own, so what comes late is
+    never taken for the answer to the next one.
+
+    Raises:
+        UsageError: there is nowhere to post to.
+    """
+    rendezvous = environment.rendezvous
+    if rendezvous is None:
+        raise UsageError(f"endpoint {endpoint.name}: mode callback needs a callback_base_url")
+    wait = Wait(endpoint, values, environment.clock)
+    ticket = await rendezvous.ticket()
+    try:
+        known = {**values, "callback_url": ticket.url}
+        async with held(endpoint, known, environment) as submitting:
+            delivery = asyncio.create_task(_delivered(endpoint, rendezvous, ticket.key, wait))
+            try:
+                await asyncio.wait({submitting, delivery}, return_when=asyncio.FIRST_COMPLETED)
+                if not delivery.done() and (response := submitting.result()):
+                    wait.remote_id = returned_id(endpoint, response)
+                return await delivery
+            finally:
+                delivery.cancel()
+                await asyncio.gather(delivery, return_exceptions=True)
+    finally:
+        rendezvous.forget(ticket.key)
+
+
+async def _delivered(
+    endpoint: Endpoint, rendezvous: Rendezvous, key: str, wait: Wait
+) -> CompletionOutcome:
+    """What the first body that counts says; others are passed over."""
+    mode = endpoint.completion
+    assert isinstance(mode, Callback)  # noqa: S101 - MODES chose this drive by it
+    last: JsonValue = None
+    while (left := wait.left()) > 0:
+        body = await rendezvous.wait(key, left)
+        if body is None:
+            break
+        last = _read(body)
+        ended = verdict(last, done=mode.done, failed=mode.failed)
+        if ended or mode.done is None:
+            return wait.over(ended or "done", last)
+    said = "nothing was posted to its callback address"
+    if last is not None:
+        said = "what was posted said neither done nor failed"
+    return wait.over("timeout", last, diagnosis=said)
+
+
+def _read(body: bytes) -> JsonValue:
+    """A posted body as JSON, or as the text that it is."""
+    try:
+        return decoded(body)
+    except IntakeError:
+        return body.decode("utf-8", "replace")
