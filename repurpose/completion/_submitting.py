@@ -12,9 +12,9 @@ from repurpose.completion.base import Environment
 from repurpose.core.endpoint import Endpoint
 from repurpose.core.exchange import Request, Response, WireError
 from repurpose.core.json_types import JsonValue
-from repurpose.errors import NeverStarted
+from repurpose.errors import NeverStarted, StillWorking
 
-__all__ = ["held", "returned_id", "submit", "submit_request", "unreachable"]
+__all__ = ["held", "lost", "returned_id", "submit", "submit_request"]
 
 
 def submit_request(endpoint: Endpoint, values: Mapping[str, JsonValue]) -> Request:
@@ -31,6 +31,7 @@ async def submit(
 
     Raises:
         NeverStarted: no connection, or a status that is no success.
+        StillWorking: the connection was lost, and the work may have begun.
         TimeoutError: no answer within the endpoint's timeout.
     """
     try:
@@ -38,7 +39,7 @@ async def submit(
             submit_request(endpoint, values), endpoint.completion.timeout
         )
     except WireError as error:
-        raise unreachable(endpoint, error) from error
+        raise lost(endpoint, error) from error
     if not is_success(response.status):
         raise refused(endpoint, response)
     return response
@@ -50,7 +51,8 @@ async def held(
 ) -> AsyncIterator[asyncio.Task[Response | None]]:
     """The submit under way, watched and not waited for; given up at the end, whatever it does.
 
-    Its result is None where no answer came in time, which some endpoints mean to happen.
+    Its result is None where no answer came, which some endpoints mean to happen, and some gateways
+    see to that it does.
     """
     task = asyncio.create_task(_submitted(endpoint, values, environment))
     try:
@@ -66,11 +68,12 @@ def returned_id(endpoint: Endpoint, response: Response) -> str | None:
     return id_in(endpoint, body_of(endpoint, response)) if endpoint.returned_id else None
 
 
-def unreachable(endpoint: Endpoint, error: WireError) -> NeverStarted:
-    """That the submit reached nobody."""
-    return NeverStarted(
-        f"endpoint {endpoint.name}: {error}", hint="is the service running at its base_url?"
-    )
+def lost(endpoint: Endpoint, error: WireError) -> NeverStarted | StillWorking:
+    """That the submit was not answered: it reached nobody, or nobody knows what became of it."""
+    message = f"endpoint {endpoint.name}: {error}"
+    if error.reached:
+        return StillWorking(message, hint="it was not sent again: the work may have begun")
+    return NeverStarted(message, hint="is the service running at its base_url?")
 
 
 async def _submitted(
@@ -78,5 +81,5 @@ async def _submitted(
 ) -> Response | None:
     try:
         return await submit(endpoint, values, environment)
-    except TimeoutError:
+    except (TimeoutError, StillWorking):
         return None

@@ -9,9 +9,9 @@ from repurpose.completion._answers import decoded, verdict
 from repurpose.completion._submitting import held, returned_id
 from repurpose.completion._timing import Wait
 from repurpose.completion.base import CompletionOutcome, Environment
-from repurpose.core.endpoint import Callback, Endpoint
+from repurpose.core.endpoint import Callback, Endpoint, Ticket
 from repurpose.core.json_types import JsonValue
-from repurpose.errors import UsageError
+from repurpose.errors import NeverStarted, UsageError
 from repurpose.ports.endpoints import Rendezvous
 from repurpose.schema.intake import IntakeError
 
@@ -47,8 +47,19 @@ async def drive(
             finally:
                 delivery.cancel()
                 await asyncio.gather(delivery, return_exceptions=True)
+    except NeverStarted as error:
+        raise _without(ticket, error) from None
     finally:
         rendezvous.forget(ticket.key)
+
+
+def _without(ticket: Ticket, refused: NeverStarted) -> NeverStarted:
+    """The refusal without the address, which whoever refuses may repeat."""
+    capability = ticket.url.rpartition("/")[2]
+    if capability not in refused.message:
+        return refused
+    message = refused.message.replace(capability, "[hidden]")
+    return NeverStarted(message, hint=refused.hint, status=refused.status)
 
 
 async def _delivered(

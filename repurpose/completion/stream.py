@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from repurpose.completion._answers import EXCERPT, id_in, is_success, refused, verdict
 from repurpose.completion._events import events_in
-from repurpose.completion._submitting import submit_request, unreachable
+from repurpose.completion._submitting import lost, submit_request
 from repurpose.completion._timing import Wait
 from repurpose.completion.base import CompletionOutcome, Environment
 from repurpose.core.endpoint import Endpoint, Stream
@@ -39,7 +39,7 @@ async def drive(
             return await _followed(endpoint, response, wait)
     except WireError as error:
         if not has_begun:
-            raise unreachable(endpoint, error) from error
+            raise lost(endpoint, error) from error
         return wait.over("timeout", diagnosis=f"the stream broke: {error}")
     except TimeoutError:
         said = "no event ended the stream" if has_begun else "the submit was not answered"

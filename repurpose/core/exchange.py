@@ -31,3 +31,8 @@ class Response:
 
 class WireError(Exception):
     """No response came: no connection, or one that broke. `str()` is safe to show and to store."""
+
+    def __init__(self, message: str, *, reached: bool = False) -> None:
+        super().__init__(message)
+        self.reached = reached
+        """Whether the request may have arrived, so that the work may have begun."""

@@ -26,7 +26,7 @@ from repurpose.core.endpoint import (
 )
 from repurpose.core.exchange import WireError
 from repurpose.core.table import member
-from repurpose.errors import BrokenReply, NeverStarted
+from repurpose.errors import BrokenReply, NeverStarted, StillWorking
 from scripted_endpoints import (
     NEVER,
     ScriptedRendezvous,
@@ -201,6 +201,23 @@ def test_a_submit_that_reaches_nobody_never_started(mode):
     with pytest.raises(NeverStarted, match=r"endpoint writer: no connection to writer\.test"):
         outcome_of(peer, mode)
     assert len(peer.wire.sent) == 1
+
+
+@pytest.mark.parametrize("mode", ["sync", "poll", "stream"])
+def test_a_submit_whose_connection_is_lost_may_have_begun_so_it_is_not_sent_again(mode):
+    peer = Peer(ScriptedWire(WireError("the connection was lost", reached=True)))
+
+    with pytest.raises(StillWorking, match="endpoint writer: the connection was lost"):
+        outcome_of(peer, mode)
+    assert len(peer.wire.sent) == 1
+
+
+@pytest.mark.parametrize("mode", ["callback", "trace"])
+def test_a_lost_submit_is_no_end_where_the_result_comes_another_way(mode):
+    peer = saying(mode, "working", "completed")
+    peer.wire.submitted = WireError("the connection was lost", reached=True)
+
+    assert outcome_of(peer, mode).status == "done"
 
 
 @pytest.mark.parametrize("mode", MODES)
