@@ -50,5 +50,6 @@ Drive = Callable[
 The mapping holds what the places of body and paths stand for; `run_id` is always among it, and
 `callback_url` is added by the one mode that has it. Raises `NeverStarted` where the submit was not
 accepted, `StillWorking` where its connection was lost, `AgentFailed` where its state is refused for
-good, and `BrokenReply` where the endpoint does not speak as configured. A cancellation ends the wait at once and lets go of every socket.
+good, and `BrokenReply` where the endpoint does not speak as configured. A cancellation ends the
+wait at once and lets go of every socket.
 """

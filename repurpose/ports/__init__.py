@@ -26,6 +26,7 @@ from repurpose.core.provider_batch import (
 from repurpose.core.record import CallRecord, Row, Run, RunStatus
 from repurpose.core.source import Source
 from repurpose.core.statistics import Grouping, Tally
+from repurpose.ports.endpoints import Deliveries
 
 __all__ = [
     "Answerer",
@@ -104,9 +105,14 @@ class Engine:
 
     @property
     def provenance(self) -> str:
-        """What a reader of its texts is told: `model NAME` or `extracted, no model`."""
+        """What a reader of its texts is told: `model NAME`, or `extracted, no model`.
+
+        Of an endpoint of the user's own, `endpoint NAME`.
+        """
         if self.extractive:
             return "extracted, no model"
+        if self.name == "endpoint":
+            return f"endpoint {self.model}"
         return f"model {self.model}" if self.model else f"engine {self.name}"
 
 
@@ -208,6 +214,10 @@ class Store(Protocol):
     @property
     def provider_batches(self) -> ProviderBatches:
         """The calls that wait for a provider's batch."""
+
+    @property
+    def deliveries(self) -> Deliveries:
+        """What is posted to us, for whoever waits for it."""
 
     def close(self) -> None:
         """Let go of the database."""

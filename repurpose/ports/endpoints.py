@@ -104,4 +104,4 @@ class TraceSource(Protocol):
         """Whether the run with this key has ended."""
 
     async def record(self, key: str) -> JsonValue:
-        """The trace of a run that has ended, as `result_path` reads it; None while it is not there."""
+        """The trace of a run that has ended, as `result_path` reads it; None before it is there."""

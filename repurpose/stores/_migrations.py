@@ -284,6 +284,38 @@ def m008_revisions(db: Database) -> None:
     db.execute("CREATE INDEX composites_by_run ON composites (run_id, name)")
 
 
+def m009_deliveries(db: Database) -> None:
+    """What is posted to us, for those who wait for it, in whatever process."""
+    db.execute("""
+        CREATE TABLE tickets (
+            key TEXT NOT NULL PRIMARY KEY,   -- a hash of the token in its address
+            issued_at REAL NOT NULL,         -- seconds since 1970, UTC; so are all below
+            forgotten_at REAL                -- since then, what is posted is given to nobody
+        )""")
+    db.execute("CREATE INDEX tickets_by_time ON tickets (issued_at)")
+    db.execute("""
+        CREATE TABLE deliveries (
+            number INTEGER PRIMARY KEY,      -- in the order they came
+            key TEXT NOT NULL,               -- of a ticket, or openai:ID of an object there
+            delivered_at REAL NOT NULL,
+            claimed_at REAL,                 -- when the one who waited took it; swept soon after
+            body BLOB NOT NULL               -- as it was posted
+        )""")
+    db.execute(
+        "CREATE INDEX deliveries_waiting ON deliveries (key, number) WHERE claimed_at IS NULL"
+    )
+    db.execute(
+        "CREATE INDEX deliveries_claimed ON deliveries (claimed_at) WHERE claimed_at IS NOT NULL"
+    )
+    db.execute("CREATE INDEX deliveries_by_time ON deliveries (delivered_at)")
+    db.execute("""
+        CREATE TABLE webhook_events (
+            id TEXT NOT NULL PRIMARY KEY,    -- the provider's; a second one of this id does nothing
+            seen_at REAL NOT NULL
+        )""")
+    db.execute("CREATE INDEX webhook_events_by_time ON webhook_events (seen_at)")
+
+
 STEPS = (
     m001_tables,
     m002_indices,
@@ -293,6 +325,7 @@ STEPS = (
     m006_provider_batches,
     m007_layouts,
     m008_revisions,
+    m009_deliveries,
 )
 """In the order they are taken; each is recorded in the file by its name."""
 

@@ -21,6 +21,7 @@ from repurpose.errors import StoreError, UsageError
 from repurpose.ports import BatchStore
 from repurpose.stores._batches import BatchTables
 from repurpose.stores._connection import connect
+from repurpose.stores._deliveries import SqliteDeliveries
 from repurpose.stores._faults import FAULTS, database_faults, reason_of
 from repurpose.stores._migrations import upgrade
 from repurpose.stores._provider_batches import SqliteProviderBatches
@@ -214,6 +215,11 @@ class _SqliteStore(BatchTables, RevisionTables):
     def provider_batches(self) -> SqliteProviderBatches:
         """The calls that wait for a provider's batch."""
         return SqliteProviderBatches(self._writing, self._writing_through, self._found)
+
+    @property
+    def deliveries(self) -> SqliteDeliveries:
+        """What is posted to us."""
+        return SqliteDeliveries(self._writing, self._found)
 
 
 def _kept(db: Database, row: Row) -> Row:
