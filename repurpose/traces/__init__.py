@@ -4,5 +4,12 @@ from __future__ import annotations
 
 __all__ = ["TRACES"]
 
-TRACES: dict[str, str] = {}
-"""Kind to `module:factory`."""
+TRACES: dict[str, str] = {
+    "mlflow": "repurpose.traces.mlflow:mlflow_traces",
+    "otlp": "repurpose.traces.otlp:otlp_traces",
+}
+"""Kind to `module:factory`, loaded on use.
+
+A factory takes the table `source`, `environment` and `wire_for`, gives a `ports.TraceSource`, and
+raises `UsageError` where a key of the table cannot be used.
+"""
