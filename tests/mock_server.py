@@ -22,6 +22,8 @@ off. Further steps for such requests:
                nofinish (only [DONE]), nodone, cutlate (lost after the finish), lateerror (an
                error after the first half), unstreamed (one JSON body), unnamed (no content type)
     refusals   nostream, nousagewish: as OpenAI and Mistral refuse `stream` and `stream_options`
+
+`/responses` is answered with the same contents, completed as soon as they are asked for.
 """
 
 from __future__ import annotations
@@ -153,6 +155,8 @@ class MockServer:
             page = b"<!doctype html><html><body>Please log in</body></html>"
             return Answer(body=page, headers={"content-type": "text/html"})
         completion = self._completion(kind, request.body)
+        if request.path.endswith("/responses"):
+            return Answer(body=json.dumps(_as_response(completion)).encode())
         if request.body.get("stream") and kind != "unstreamed":
             wants_usage = bool(request.body.get("stream_options", {}).get("include_usage"))
             return _streamed(kind, argument, completion, wants_usage)
@@ -233,6 +237,23 @@ def _message(kind: str, answer: Any) -> tuple[dict[str, Any], str]:
     return message, kind if kind in ("length", "content_filter", "tool_calls") else "stop"
 
 
+def _as_response(completion: dict[str, Any]) -> dict[str, Any]:
+    """The same as a response in the background that is completed when it is accepted."""
+    text = completion["choices"][0]["message"]["content"]
+    usage = completion["usage"]
+    return {
+        "id": "resp_mock",
+        "object": "response",
+        "status": "completed",
+        "model": completion["model"],
+        "output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}],
+        "usage": {
+            "input_tokens": usage["prompt_tokens"],
+            "output_tokens": usage["completion_tokens"],
+        },
+    }
+
+
 def sample(schema: Any, root: Any, seed: str = "answer") -> Any:
     """An instance of `schema`: whole sentences where it wants strings, the fewest items allowed."""
     if "$ref" in schema:
@@ -273,6 +294,7 @@ def _resolved(reference: str, root: Any) -> Any:
 def _shape(body: Any) -> tuple[str, Any]:
     """The name and the schema that the answer shall have."""
     wanted = (body.get("response_format") or {}).get("json_schema") or {}
+    wanted = wanted or body.get("text", {}).get("format", {})  # of the Responses interface
     return wanted.get("name", ""), wanted.get("schema", {"type": "object"})
 
 
@@ -414,7 +436,7 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         headers["x-port"] = str(self.client_address[1])  # whether a connection is used again
         answer: Answer | None = Answer(404, b'{"error": {"message": "no such path"}}')
-        if self.path == "/v1/chat/completions":
+        if self.path in ("/v1/chat/completions", "/v1/responses"):
             answer = self.mock.answer_to(Recorded(self.path, headers, json.loads(raw)))  # noqa: TID251 - a test server reads its own client
         with contextlib.suppress(OSError):  # the client may be gone by now
             if answer is None:

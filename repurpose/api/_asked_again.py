@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from repurpose.api.adapters import engine_for
-from repurpose.config import Settings
+from repurpose.config import ENDPOINT, Settings
 from repurpose.core.compose import section_input, split_input
 from repurpose.core.record import Row, Run
 from repurpose.errors import UsageError
@@ -98,13 +98,16 @@ def spelled_platforms(
 def engine_again(settings: Settings, run: Run) -> Engine:
     """The engine that the settings choose; where they name no model, that of the run.
 
-    Its model is asked at the settings' server. A run without a model is made again without one.
+    Its model is asked at the settings' server, and an endpoint's by the table of its name. A run
+    without a model is made again without one.
 
     Raises:
         UsageError: the run's model cannot be asked; the hint says what to give.
     """
     if settings.model or settings.engine or run.engine == "extractive":
         return engine_for(settings)
+    if run.engine == "endpoint":
+        return engine_for(replace(settings, engine=f"{ENDPOINT}{run.model}"))
     if run.model is None or run.engine == "local":
         what = f"the model {run.model} in this process" if run.model else f"engine {run.engine}"
         path = f"local:PATH of {run.model}" if run.model else "gpt-4.1-mini"

@@ -95,6 +95,8 @@ def context_tokens(engine: Engine, settings: Settings) -> int | None:
 
 def _served_by(engine: Engine, settings: Settings) -> Profile | None:
     """The profile of the server that the engine asks, where it asks one."""
+    if engine.name == "endpoint":
+        return None  # what serves texts there is no model's server, whatever its address
     if settings.profile:
         return profile_named(settings.profile)
     endpoint = engine.parameters.get("endpoint")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import os
 import secrets
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from repurpose.config import LOCAL, REQUEST_SECONDS, Settings
+from repurpose.config import ENDPOINT, LOCAL, REQUEST_SECONDS, Settings
 from repurpose.core.table import member
 from repurpose.engines import ENGINES
 from repurpose.errors import UsageError
 from repurpose.exports import EXPORTS
-from repurpose.ports import BatchStore, Engine, Store
+from repurpose.ports import BatchStore, Clock, Engine, Store
+from repurpose.ports.endpoints import Rendezvous
+from repurpose.receiving.webhooks import SECRET_VARIABLE
 from repurpose.stores import STORES
 
 __all__ = ["SystemClock", "engine_for", "exported", "new_id", "open_store"]
@@ -83,6 +86,8 @@ def engine_for(settings: Settings) -> Engine:
                 tpm=ready.tpm,
                 clock=SystemClock(),
             )
+        case "responses":
+            engine = _responses(settings.checked_for_model())
         case "instructor":
             engine = member(ENGINES["instructor"])(
                 model=settings.named_model,
@@ -107,12 +112,60 @@ def engine_for(settings: Settings) -> Engine:
                 clock=SystemClock(),
                 **{name: value for name, value in own.items() if value is not None},
             )
+        case named if named.startswith(ENDPOINT):
+            engine = member("repurpose.api._endpoints:endpoint_engine_for")(
+                settings, clock=SystemClock(), new_id=new_id, environment=os.environ
+            )
         case other:
+            known = "openai, responses, instructor, local, extractive or endpoint:NAME"
             raise UsageError(
-                f"--engine {other!r} is not known",
-                hint="openai, instructor, local or extractive",
+                f"--engine {other[:40]!r} is not known",
+                hint=f"give {ENDPOINT}{other}" if other in settings.endpoints else known,
             )
     return engine
+
+
+def _responses(ready: Settings) -> Engine:
+    """The engine that has a model answer in the background."""
+    clock = SystemClock()
+    # What is worked on in the background may take longer than a request; unless somebody said so.
+    own = {} if ready.timeout == REQUEST_SECONDS else {"timeout": ready.timeout}
+    engine: Engine = member(ENGINES["responses"])(
+        model=ready.model,
+        base_url=ready.base_url,
+        api_key=ready.api_key,
+        key_variable=ready.key_variable,
+        temperature=ready.temperature,
+        profile=ready.profile,
+        rpm=ready.rpm,
+        tpm=ready.tpm,
+        clock=clock,
+        rendezvous=_webhooks(ready, clock) if ready.background == "webhook" else None,
+        **own,
+    )
+    return engine
+
+
+def _webhooks(settings: Settings, clock: Clock) -> Rendezvous:
+    """Where verified webhooks are met.
+
+    Raises:
+        UsageError: nobody could receive or verify one.
+    """
+    needed = {
+        "callback_base_url": settings.callback_base_url,
+        SECRET_VARIABLE: os.environ.get(SECRET_VARIABLE, "").strip(),
+    }
+    missing = [name for name, value in needed.items() if not value]
+    if missing:
+        raise UsageError(
+            f"--background webhook needs {' and '.join(missing)}",
+            hint="set that and run repurpose serve-callbacks, or use --background poll",
+        )
+    found: Rendezvous = member("repurpose.api._rendezvous:rendezvous_for")(
+        settings, clock, reachable_on_loopback=False
+    )
+    return found
 
 
 def exported(store: Store, run_id: str, kind: str) -> str:

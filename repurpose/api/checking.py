@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from repurpose.api._declared_composites import checked_composite, declared_fault, refuse_renamed
 from repurpose.api._needed import with_needed
-from repurpose.api.adapters import open_store
+from repurpose.api.adapters import engine_for, open_store
 from repurpose.api.runs import job_for
-from repurpose.config import Settings, from_environment
+from repurpose.config import ENDPOINT, Settings, from_environment
 from repurpose.core.finding import Finding
 from repurpose.core.source import Source
 from repurpose.core.steering import Steering
@@ -26,23 +27,34 @@ __all__ = ["checked"]
 def checked(
     database: str | Path | None = None,
     known: Formats | None = None,
-    composites: Mapping[str, object] | None = None,
+    declaring: Settings | None = None,
 ) -> Iterator[tuple[str, str | None]]:
     """Each thing that a run needs, with what is wrong with it, or None.
 
     Formats are all that `known` knows: the built-in ones, the user's own, and those that packages
-    offer; `composites` are tables as a settings file has them. Whatever is wrong with one of them
-    is told on its line.
+    offer; composites and endpoints are those that the settings `declaring` them have. Whatever is
+    wrong with one of them is told on its line.
     """
     known = known or Formats()
     for name in known.names():
         yield f"format {name}", _fault(partial(_checked_format, name, known))
     settings = from_environment(os.environ, database=database)
-    for name, table in (composites or {}).items():
-        check = partial(_checked_composite, name, table, known, settings.database)
+    if declaring is not None:
+        yield from _declared(declaring, known, settings.database)
+    yield f"database {settings.database}", _fault(lambda: open_store(settings.database).close())
+
+
+def _declared(
+    settings: Settings, known: Formats, database: Path
+) -> Iterator[tuple[str, str | None]]:
+    """Composites and endpoints."""
+    for name, table in settings.composites.items():
+        check = partial(_checked_composite, name, table, known, database)
         fault = _fault(check)
         yield f"composite {name}", fault and fault.removeprefix(f"composite {name}: ")
-    yield f"database {settings.database}", _fault(lambda: open_store(settings.database).close())
+    for name in settings.endpoints:
+        fault = _fault(partial(_checked_endpoint, name, settings))
+        yield f"endpoint {name}", fault and fault.removeprefix(f"endpoint {name}").lstrip(": ")
 
 
 def _checked_format(name: str, known: Formats) -> None:
@@ -73,6 +85,11 @@ def _checked_composite(name: str, table: object, known: Formats, database: Path)
         refuse_renamed(composite, store.section_names(composite.name, composite.version))
     finally:
         store.close()
+
+
+def _checked_endpoint(name: str, settings: Settings) -> None:
+    """Raise what would stop the first call of this endpoint before it is sent."""
+    engine_for(replace(settings, engine=f"{ENDPOINT}{name}"))
 
 
 def _fault(act: Callable[[], object]) -> str | None:

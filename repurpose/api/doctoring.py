@@ -18,15 +18,16 @@ from pathlib import Path
 from repurpose import __version__
 from repurpose.api._diagnosis import Diagnosis
 from repurpose.api._endpoint import probed
-from repurpose.api.adapters import SystemClock
+from repurpose.api.adapters import SystemClock, engine_for
 from repurpose.api.checking import checked
 from repurpose.api.loading import load
 from repurpose.api.runs import job_for, runner_for, waited
-from repurpose.config import Settings
+from repurpose.config import ENDPOINT, Settings
 from repurpose.core.result import RunResult
 from repurpose.core.steering import Steering
 from repurpose.core.table import member
 from repurpose.engines import ENGINES
+from repurpose.errors import UsageError
 from repurpose.formats import FORMATS
 from repurpose.ports import Engine
 
@@ -82,12 +83,37 @@ def examined(settings: Settings) -> Iterator[Diagnosis]:
     yield _embedded()
     if settings.chosen_engine == "openai":
         yield from waited(probed(settings), "probed")
+    elif settings.chosen_engine == "responses":
+        yield _background(settings)
+    elif settings.chosen_engine.startswith(ENDPOINT):
+        yield _endpoint(settings)
     elif settings.model:
         found = f"not called: engine {settings.chosen_engine} asks no OpenAI-compatible server"
         yield Diagnosis("model", "note", found)
     else:
         advice = "add --model NAME, and --base-url URL where it is not OpenAI's"
         yield Diagnosis("model", "ok", "none is configured, so none was called", advice)
+
+
+def _background(settings: Settings) -> Diagnosis:
+    """Whether a run in the background could begin; its server is not called."""
+    try:
+        engine_for(settings)
+    except UsageError as error:
+        return Diagnosis("model", "fault", error.message, error.hint)
+    told = f"{settings.model} in the background, by {settings.background}"
+    advice = "to have its server asked, set REPURPOSE_ENGINE=openai"
+    return Diagnosis("model", "note", f"not called: {told}", advice)
+
+
+def _endpoint(settings: Settings) -> Diagnosis:
+    """Whether an endpoint could be asked; it is not, since all that it takes is work."""
+    name = settings.chosen_engine
+    try:
+        engine_for(settings)
+    except UsageError as error:
+        return Diagnosis(name, "fault", error.message, error.hint)
+    return Diagnosis(name, "note", "not called: it is only asked for texts")
 
 
 def _requirements() -> tuple[tuple[str, ...], dict[str, list[str]]]:

@@ -13,7 +13,7 @@ Every step may be killed and done again: no request is in two batches, and no re
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,13 +23,15 @@ from repurpose.api.adapters import SystemClock, engine_for, new_id
 from repurpose.config import Settings
 from repurpose.core.call import Call
 from repurpose.core.profile import Profile
-from repurpose.core.provider_batch import Collected, Pending, Submitted
+from repurpose.core.provider_batch import Collected, Pending, ProviderBatch, Submitted
 from repurpose.core.table import member
 from repurpose.engines._batch_gathering import gathering_engine
 from repurpose.engines._openai_requests import OPENAI_URL, Address, chat_body
 from repurpose.engines._profiles import profile_for, profile_named
 from repurpose.errors import UsageError
 from repurpose.ports import Clock, Engine, Store
+from repurpose.ports.endpoints import Deliveries
+from repurpose.receiving.tokens import event_key
 
 if TYPE_CHECKING:  # it loads an HTTP client, which only sending and collecting need
     from repurpose.engines._batch_sending import Claims, Limits, Sender
@@ -100,7 +102,8 @@ async def collect(
 ) -> Collected:
     """Store what the provider has answered; with `wait`, look again until all batches are over.
 
-    `stopping` ends the wait within a second.
+    That is every `poll_seconds`, and within a second of a verified webhook about one of them, where
+    `repurpose serve-callbacks` takes those. `stopping` ends the wait within a second.
 
     Batches that a killed process sent and could not store are found again first. Requests that
     were not answered are back in the queue, which `submit` sends.
@@ -120,7 +123,8 @@ async def collect(
         collected: Collected = await collector.collect()
         silent = 0
         while wait and collected.working and silent < _SILENT:
-            if not await _slept(clock, poll_seconds, stopping):
+            webhooks = _Webhooks(store.deliveries, collected.working, clock)
+            if not await _slept(clock, poll_seconds, stopping, webhooks.came):
                 break
             collected += await collector.collect()
             silent = silent + 1 if collected.faults else 0
@@ -138,14 +142,32 @@ def pending(store: Store) -> Pending:
     return store.provider_batches.pending()
 
 
-async def _slept(clock: Clock, seconds: float, stopping: Callable[[], bool]) -> bool:
-    """Whether the time passed without anybody asking to stop."""
+async def _slept(
+    clock: Clock, seconds: float, stopping: Callable[[], bool], woken: Callable[[], bool]
+) -> bool:
+    """Whether the time passed, or somebody was woken, without anybody asking to stop."""
     until = clock.monotonic() + seconds
-    while (left := until - clock.monotonic()) > 0:
+    while (left := until - clock.monotonic()) > 0 and not woken():
         if stopping():
             return False
         await clock.sleep(min(left, 1.0))
     return not stopping()
+
+
+@dataclass(frozen=True, slots=True)
+class _Webhooks:
+    """What a provider posts about batches: that it is time to look, and no more than that."""
+
+    deliveries: Deliveries
+    batches: Sequence[ProviderBatch]
+    clock: Clock
+
+    def came(self) -> bool:
+        """Whether there is news of a batch that nobody has looked at; all of it is taken."""
+        now = self.clock.now().timestamp()
+        keys = [event_key(batch.batch_id) for batch in self.batches if batch.batch_id]
+        news = [key for key in keys if self.deliveries.claim(key, now) is not None]
+        return bool(news)
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,8 @@ def _findings(job: Job, record: CallRecord, settled: Settled) -> tuple[Finding, 
 
 def _stamp(record: CallRecord, job: Job) -> Stamp:
     """What the rows say of their origin, from the call that they would come from."""
-    model = f"model {record.model}" if record.model else f"engine {record.engine}"
+    kind = "endpoint" if record.engine == "endpoint" else "model"
+    model = f"{kind} {record.model}" if record.model else f"engine {record.engine}"
     return Stamp(
         run_id=record.run_id,
         source_id=record.source_id,

@@ -62,6 +62,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "repurpose.cli.serve",
         "Open a page where an editor watches, corrects and takes the texts.",
     ),
+    "serve-callbacks": (
+        "repurpose.cli.serve_callbacks",
+        "Take what endpoints and providers post when they have finished.",
+    ),
     "formats": ("repurpose.cli.formats", "List the formats that can be made."),
     "new-format": ("repurpose.cli.new_format", "Write an example of a format of your own."),
     "platforms": ("repurpose.cli.platforms", "List the platforms and their limits."),

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from repurpose.config import database_in, faults_in, file_in_force, from_environment, place_of_file
+from repurpose.config import (
+    ENDPOINT,
+    database_in,
+    faults_in,
+    file_in_force,
+    from_environment,
+    place_of_file,
+)
 from repurpose.config import origins as origins_of
 from repurpose.config._keys import KEYS
 
@@ -79,9 +86,17 @@ def settings_of(context: click.Context, **flags: object) -> Settings:
     """The settings of this command; `flags` are over what is on the command line.
 
     Raises:
-        UsageError: a value that cannot be used.
+        UsageError: a value that cannot be used, or a model beside an endpoint that has none.
     """
-    return from_environment(os.environ, file=file_used(), **{**given(context), **flags})
+    said = {**given(context), **flags}
+    settings = from_environment(os.environ, file=file_used(), **said)
+    if said.get("model") and settings.chosen_engine.startswith(ENDPOINT):
+        raise click.UsageError(
+            f"--model and --engine {settings.engine} exclude each other; with a model, give"
+            " --engine openai",
+            context,
+        )
+    return settings
 
 
 def origins(context: click.Context) -> list[Origin]:

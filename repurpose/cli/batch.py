@@ -98,9 +98,9 @@ def command(
         ctx.exit(rounds.run())
     with Night(settings, options, force=force) as night:
         if dry_run:
-            telling.plan(night.foreseen(sources, telling.step), settings.model)
+            telling.plan(night.foreseen(sources, telling.step), night.engine.model)
             return
-        telling.plan(night.planned(sources, telling.unread), settings.model)
+        telling.plan(night.planned(sources, telling.unread), night.engine.model)
         ctx.exit(finished(night, telling, report))
 
 

@@ -21,7 +21,8 @@ def command(
 ) -> None:
     """Check formats, prompts, schemas, the settings file and the database.
 
-    One line each, your own formats and composites included; exit code 2 where one is at fault.
+    One line each, your own formats, composites and endpoints included; exit code 2 where one is
+    at fault.
     """
     from repurpose.api.checking import checked
     from repurpose.cli import _render
@@ -33,7 +34,7 @@ def command(
         if all(fault is None for _, fault in faults):
             settings = settings_of(ctx)
             place = database_path(database)
-            yield from checked(place, formats_of(settings), settings.composites)
+            yield from checked(place, formats_of(settings), settings)
 
     faulty = False
     for name, fault in found():

@@ -23,6 +23,7 @@ _TAKEN = frozenset(
         "base_url",
         "profile",
         "engine",
+        "background",
         "voice",
         "max_attempts",
         "no_repair",

@@ -52,5 +52,5 @@ def command(
     settings, options = read(ctx)
     telling = Telling(as_json=as_json, quiet=quiet)
     with Night(settings, options, force=force) as night:
-        telling.plan(night.retried(batch, states, telling.unread), settings.model)
+        telling.plan(night.retried(batch, states, telling.unread), night.engine.model)
         ctx.exit(finished(night, telling, report))

@@ -30,7 +30,17 @@ Examples:
 @click.option("--model", help="gpt-4.1-mini, anthropic/NAME, local:PATH.gguf; none by default.")
 @click.option("--base-url", metavar="URL", help="An OpenAI-compatible server to use instead.")
 @click.option("--profile", metavar="NAME", help="How that server is asked; see repurpose doctor.")
-@click.option("--engine", metavar="NAME", help="extractive, openai, instructor or local.")
+@click.option(
+    "--engine",
+    metavar="NAME",
+    help="extractive, openai, responses, instructor, local or endpoint:NAME.",
+)
+@click.option(
+    "--background",
+    type=click.Choice(["poll", "webhook"]),
+    default="poll",
+    help="How the engine responses learns of the end.",
+)
 @click.option("--language", metavar="CODE", help="Language to write in; the source's by default.")
 @click.option("--voice", metavar="NAME", help="A voice of your settings file: [voices.NAME].")
 @click.option("--audience", metavar="TEXT", help='Who reads it, such as "CFOs".')

@@ -7,8 +7,8 @@ told when it is used.
 
 from __future__ import annotations
 
-from repurpose.config._file import ConfigFile, faults_in, find_file, read_file
-from repurpose.config._keys import KEYS
+from repurpose.config._file import NAME, ConfigFile, faults_in, find_file, read_file
+from repurpose.config._keys import KEYS, nearest, shown
 from repurpose.config._resolving import (
     Origin,
     database_in,
@@ -18,11 +18,19 @@ from repurpose.config._resolving import (
     place_of_file,
     read_settings,
 )
-from repurpose.config._settings import LOCAL, REQUEST_SECONDS, Settings, default_database
+from repurpose.config._settings import (
+    ENDPOINT,
+    LOCAL,
+    REQUEST_SECONDS,
+    Settings,
+    default_database,
+)
 
 __all__ = [
+    "ENDPOINT",
     "KEYS",
     "LOCAL",
+    "NAME",
     "REQUEST_SECONDS",
     "ConfigFile",
     "Origin",
@@ -33,8 +41,10 @@ __all__ = [
     "file_in_force",
     "find_file",
     "from_environment",
+    "nearest",
     "origins",
     "place_of_file",
     "read_file",
     "read_settings",
+    "shown",
 ]

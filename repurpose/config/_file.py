@@ -211,6 +211,8 @@ def _in_named(table: str, value: object, secret: set[str]) -> Iterator[tuple[str
         elif table not in OWN_TABLES:
             yield from _in_entry(where, entry, RULES[table], secret)
             yield from _missing(table, where, entry)
+        elif table == "endpoints" and not any(key.startswith(f"{where}.") for key in secret):
+            yield from _unusable_endpoint(name, entry)
         if table == "platforms":
             yield from _unknown_platform(name, where)
 
@@ -240,6 +242,17 @@ def _unknown_platform(name: str, where: str) -> Iterator[tuple[str, str]]:
     if name.strip().casefold() not in PLATFORMS:
         meant = nearest(name, PLATFORMS)
         yield where, "is no platform" + (f"; did you mean {meant}?" if meant else "")
+
+
+def _unusable_endpoint(name: str, entry: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    # Only where a file declares one: most have none.
+    from repurpose.completion.configured import endpoint_from  # noqa: PLC0415 - see above
+
+    try:
+        endpoint_from(name, entry)
+    except UsageError as error:  # its first word is the key
+        key, _, said = error.message.partition(" ")
+        yield key, f"{said}; {error.hint}" if error.hint else said
 
 
 def _unknown(path: str, known: Mapping[str, object] | tuple[str, ...]) -> str:

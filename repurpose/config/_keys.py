@@ -17,6 +17,7 @@ from repurpose.core.profile import CACHE_WISHES
 from repurpose.text.language import well_formed
 
 __all__ = [
+    "BACKGROUNDS",
     "KEYS",
     "NAMED_TABLES",
     "OWN_TABLES",
@@ -32,6 +33,9 @@ __all__ = [
 
 Kind: TypeAlias = Literal["text", "texts", "whole", "number", "switch", "path"]
 
+BACKGROUNDS = ("poll", "webhook")
+"""How the engine `responses` finds out that a response has ended."""
+
 _SHOWN = 60
 """Characters of a user's own key that a message shows."""
 _KINDS: Mapping[str, str] = MappingProxyType(
@@ -45,6 +49,7 @@ _KINDS: Mapping[str, str] = MappingProxyType(
     }
 )
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+_BASE_URL = re.compile(r"(?ai)https?://[\w\[][\w.\]:-]{0,300}(?:/[\w.~%/-]{0,300})?").fullmatch
 _SWITCHES = {"1": True, "true": True, "yes": True, "on": True}
 _SWITCHES |= {"0": False, "false": False, "no": False, "off": False}
 
@@ -66,7 +71,7 @@ class Key:
     above: bool = False
     """Whether the number must be more than `least`, not equal to it."""
     choices: tuple[str, ...] = ()
-    accepts: Callable[[str], bool] | None = None
+    accepts: Callable[[str], object] | None = None
     expected: str = ""
     """What `accepts` takes, in words."""
     inverted: bool = False
@@ -211,6 +216,7 @@ KEYS: Mapping[str, Key] = MappingProxyType(
             Key("base_url", "text", "base_url", "--base-url"),
             Key("profile", "text", "profile", "--profile"),
             Key("engine", "text", "engine", "--engine"),
+            Key("background", "text", "background", "--background", choices=BACKGROUNDS),
             Key("temperature", "number", "temperature", "--temperature", least=0),
             Key("timeout", "number", "timeout", "--timeout", least=0, above=True),
             Key("max_output_tokens", "whole", "output_tokens", "--max-output-tokens", least=1),
@@ -228,6 +234,13 @@ KEYS: Mapping[str, Key] = MappingProxyType(
             Key("tone", "text", "tone", "--tone"),
             _DATABASE,
             Key("formats_dir", "path", "formats_dir", "--formats-dir"),
+            Key(
+                "callback_base_url",
+                "text",
+                "callback_base_url",
+                accepts=_BASE_URL,
+                expected="an address such as https://example.org/in, without a query",
+            ),
             Key("brief", "switch", "no_brief", "--brief", inverted=True),
             Key("segmenter", "text", "segmenter", "--segmenter"),
             Key("cache", "text", "cache", "--cache", choices=CACHE_WISHES),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
+from repurpose.config._keys import BACKGROUNDS
 from repurpose.core.policy import OnFailure, RetryPolicy
 from repurpose.core.profile import CACHE_WISHES, CacheWish
 from repurpose.core.voice import Voice
@@ -20,8 +21,10 @@ from repurpose.text.language import well_formed
 if TYPE_CHECKING:  # the table of prices is read only where a user has own ones
     from repurpose.prices import Price
 
-__all__ = ["LOCAL", "REQUEST_SECONDS", "Settings", "default_database"]
+__all__ = ["ENDPOINT", "LOCAL", "REQUEST_SECONDS", "Settings", "default_database"]
 
+ENDPOINT = "endpoint:"
+"""How an engine begins that is an endpoint of the user's own; its name follows."""
 LOCAL = "local:"
 """How a model begins that is a file on this machine; its path follows."""
 REQUEST_SECONDS = 120.0
@@ -34,7 +37,8 @@ class Settings:
 
     database: Path
     engine: str | None = None
-    """`openai`, `instructor`, `local` or `extractive`; None goes by the model and the address."""
+    """`openai`, `responses`, `instructor`, `local`, `extractive` or `endpoint:NAME`, for which the
+    model does not count; None goes by the model and the address."""
     model: str | None = None
     base_url: str | None = None
     """The address of an OpenAI-compatible server; None means OpenAI's own."""
@@ -44,6 +48,9 @@ class Settings:
     api_key: str | None = field(default=None, repr=False)
     key_variable: str = "OPENAI_API_KEY"
     """Where the key is looked for, to be named in messages."""
+    background: str = "poll"
+    """How the engine `responses` finds out that a response has ended: it asks each second, or is
+    told by a webhook."""
     language: str | None = None
     audience: str | None = None
     """Who reads it; the voice's, where nobody says otherwise."""
@@ -91,6 +98,8 @@ class Settings:
     """The user's own prices, by model."""
     endpoints: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """The tables `[endpoints.NAME]`, as they stand."""
+    callback_base_url: str | None = None
+    """Where others reach `repurpose serve-callbacks`; None where nobody does."""
     composites: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """The tables `[composites.NAME]`, as they stand."""
     follow: bool = False
@@ -113,6 +122,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         _refuse_bad_numbers(self)
+        if self.background not in BACKGROUNDS:
+            raise UsageError(f"--background is poll or webhook, not {self.background[:40]!r}")
         if self.cache not in CACHE_WISHES:
             raise UsageError(f"--cache is auto, off or on, not {self.cache[:40]!r}")
         if self.language is not None and not well_formed(self.language):

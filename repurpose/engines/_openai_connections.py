@@ -8,26 +8,18 @@ environment is honoured here: proxies, certificates, organization, project and f
 from __future__ import annotations
 
 import os
-import ssl
 from collections.abc import Mapping
-from functools import cache
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from multidict import CIMultiDict
 
 from repurpose import __version__
 from repurpose.engines._per_loop import PerLoop
+from repurpose.engines._sessions import new_session
 
 __all__ = ["StatusError", "sessions"]
 
-_CONNECT_SECONDS = 10.0
-"""For a connection to be made; a server that is there takes a fraction of it."""
-_MOST_CONNECTIONS = 1000
-"""At once, as the openai client has it; the lanes of a run stay far below."""
-_IDLE_SECONDS = 5.0
-"""A connection is kept for the next request; servers close theirs after as much as that."""
 _OPENAI_ONLY = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 
 
@@ -43,26 +35,19 @@ class StatusError(Exception):
         """The error object, or a text where the server sent something else."""
 
 
-def sessions(url: str, api_key: str | None, *, is_openai: bool) -> PerLoop[aiohttp.ClientSession]:
+def sessions(
+    url: str, api_key: str | None, *, is_openai: bool, reused: bool = True
+) -> PerLoop[aiohttp.ClientSession]:
     """Sessions for the server at `url`, one for each event loop.
 
-    Only OpenAI itself is told the organization and the project.
+    Only OpenAI itself is told the organization and the project. Without `reused`, each request has
+    a connection of its own.
     """
-    return PerLoop(lambda: _made(url, api_key, is_openai=is_openai), aiohttp.ClientSession.close)
 
+    def made() -> aiohttp.ClientSession:
+        return new_session(url, _headers(url, api_key, is_openai=is_openai), reused=reused)
 
-def _made(url: str, api_key: str | None, *, is_openai: bool) -> aiohttp.ClientSession:
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(
-            limit=_MOST_CONNECTIONS,
-            keepalive_timeout=_IDLE_SECONDS,
-            ssl=_certificates() if url.startswith("https:") else True,
-        ),
-        headers=_headers(url, api_key, is_openai=is_openai),
-        proxy=_proxy(url),
-        # The total is `asyncio.timeout`'s.
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
-    )
+    return PerLoop(made, aiohttp.ClientSession.close)
 
 
 def _headers(url: str, api_key: str | None, *, is_openai: bool) -> CIMultiDict[str]:
@@ -84,25 +69,3 @@ def _custom() -> dict[str, str]:
         line.partition(":") for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
     )
     return {name.strip(): value.strip() for name, colon, value in lines if colon}
-
-
-def _proxy(url: str) -> str | None:
-    """The proxy that the environment names for `url`, if any.
-
-    aiohttp would look for it too, but also for a password in a netrc file, unasked.
-    """
-    parts = urlsplit(url)
-    if proxy_bypass(parts.netloc.rpartition("@")[2]):
-        return None
-    known = getproxies()
-    proxy = known.get(parts.scheme) or known.get("all")
-    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Who is trusted; reading the system's store costs more than ten completions, so once."""
-    # Knows where each system keeps it, and SSL_CERT_FILE. A server without TLS needs none of it.
-    from httpx2 import create_ssl_context  # noqa: PLC0415 - see above
-
-    return create_ssl_context()

@@ -80,6 +80,8 @@ class Party:
     key: str | None = field(default=None, repr=False)
     profile: Profile = GENERIC
     """How it is spoken to."""
+    interface: str = "chat completions"
+    """What is asked for at its address."""
 
 
 def fault_of(error: Exception, party: Party, now: datetime) -> Fault:
@@ -230,7 +232,7 @@ def _unclear(party: Party, status: int) -> tuple[str, str]:
     """For a refusal without a reason."""
     if status == 404:
         return (
-            f"{party.server} has no model {party.model}, or no chat completions at this address",
+            f"{party.server} has no model {party.model}, or no {party.interface} at this address",
             "check --model and --base-url; the address usually ends in /v1",
         )
     return f"{party.server} refused the request", "check --model and --base-url"

@@ -32,8 +32,8 @@ class Wire(Protocol):
     """Sends requests to one server, each once, with the headers that this server is sent.
 
     Redirects are not followed. Both methods raise `WireError` where no response came, and
-    `TimeoutError` where it did not come within `timeout` seconds; a cancelled one lets go of its
-    socket.
+    `TimeoutError` where it did not come within `timeout` seconds, and `BrokenReply` where it is
+    larger than the wire takes; a cancelled one lets go of its socket.
     """
 
     async def send(self, request: Request, timeout: float) -> Response:  # noqa: ASYNC109 - it reaches the socket

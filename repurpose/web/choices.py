@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from repurpose.config import LOCAL, Settings
+from repurpose.config import ENDPOINT, LOCAL, Settings
 from repurpose.core.composite import Composite
 from repurpose.errors import RepurposeError, UsageError
 from repurpose.formats import FORMATS, Formats, known_formats, label_of
@@ -67,6 +67,11 @@ class Choices:
         model = chosen.get("model")
         if model == self.settings.model:
             chosen.pop("model", None)
+        elif model is not None and (self.settings.engine or "").startswith(ENDPOINT):
+            raise UsageError(
+                f"texts are written by {self.settings.engine} here, so no model is chosen",
+                hint="leave the model empty",
+            )
         elif model is not None and model.startswith(LOCAL):
             raise UsageError(
                 "a model in a file of this machine is not chosen here",

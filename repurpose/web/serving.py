@@ -11,8 +11,8 @@ from typing import Any
 
 import uvicorn
 
-from repurpose.api.adapters import open_store
-from repurpose.config import Settings
+from repurpose.api.adapters import engine_for, open_store
+from repurpose.config import ENDPOINT, Settings
 from repurpose.errors import UsageError
 from repurpose.web.app import App, create_app
 from repurpose.web.security import is_loopback
@@ -41,7 +41,7 @@ def serve(
 
     Raises:
         UsageError: the address cannot be used, or is not only this machine's and has no token; or
-            a model is named whose key is missing.
+            a model is named whose key is missing, or an endpoint that cannot be asked.
         StoreError: the database cannot be opened; told now, not to the first visitor.
     """
     if not is_loopback(host) and token is None:
@@ -63,8 +63,12 @@ def serve(
 def _refuse_unusable(settings: Settings, options: Mapping[str, Any]) -> None:
     """Raise what the first run would end with, while whoever can mend it is looking."""
     open_store(settings.database).close()
-    if options.get("engine") is None and settings.chosen_engine == "openai":
+    if options.get("engine") is not None:
+        return
+    if settings.chosen_engine == "openai":
         settings.checked_for_model()
+    elif settings.chosen_engine.startswith(ENDPOINT):
+        engine_for(settings)
 
 
 def bound(host: str, port: int) -> socket.socket:

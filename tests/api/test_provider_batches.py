@@ -733,3 +733,43 @@ def test_waiting_ends_when_the_user_asks_for_it(desk: Desk) -> None:
     desk.sent()
     collected = desk.collect(wait=True, stopping=lambda: True)
     assert len(collected.working) == 1
+
+
+def test_a_webhook_ends_the_wait_within_a_second(desk: Desk) -> None:
+    batch = desk.sent()
+    deliveries = desk.store.deliveries
+    sleep = desk.clock.sleep
+
+    async def slept(seconds: float) -> None:
+        await sleep(seconds)
+        if len(desk.clock.slept) == 5:  # after five seconds of an hour
+            desk.provider.answer(batch, desk.good)
+            now = desk.clock.now().timestamp()
+            assert deliveries.deliver_event("wh_0", "openai:batch_of_others", b"{}", now)
+            assert deliveries.deliver_event("wh_1", f"openai:{batch['id']}", b"{}", now)
+
+    desk.clock.sleep = slept  # type: ignore[method-assign]
+    collected = desk.collect(wait=True, poll_seconds=3_600.0)
+    assert (collected.answered, collected.working) == (1, ())
+    assert sum(desk.clock.slept) == pytest.approx(5, abs=1.1)
+    now = desk.clock.now().timestamp()
+    assert deliveries.claim("openai:batch_of_others", now) == b"{}", "it is left to its own waiter"
+
+
+def test_a_webhook_that_comes_before_the_provider_is_ready_leaves_polling_as_it_was(
+    desk: Desk,
+) -> None:
+    batch = desk.sent()
+    key, now = f"openai:{batch['id']}", desk.clock.now().timestamp()
+    desk.store.deliveries.deliver_event("wh_1", key, b"{}", now)
+    sleep = desk.clock.sleep
+
+    async def slept(seconds: float) -> None:
+        await sleep(seconds)
+        if sum(desk.clock.slept) > 100:
+            desk.provider.answer(batch, desk.good)
+
+    desk.clock.sleep = slept  # type: ignore[method-assign]
+    collected = desk.collect(wait=True, poll_seconds=60.0)
+    assert (collected.answered, collected.working) == (1, ())
+    assert sum(desk.clock.slept) == pytest.approx(120, abs=3)

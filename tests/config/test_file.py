@@ -145,7 +145,7 @@ def test_each_setting_reaches_its_field(tmp_path: Path) -> None:
         [formats.meta]
         prompt = "Write."
         [endpoints.agent]
-        url = "http://localhost:2"
+        base_url = "http://localhost:2"
         [composites.page]
         version = 1
         """,
@@ -166,7 +166,7 @@ def test_each_setting_reaches_its_field(tmp_path: Path) -> None:
     price = chosen.prices["gpt-4.1-mini"]
     assert (price.input, price.output, price.cached) == (1, 2.5, None)
     assert chosen.declared == {"meta": {"prompt": "Write."}}
-    assert chosen.endpoints == {"agent": {"url": "http://localhost:2"}}
+    assert chosen.endpoints == {"agent": {"base_url": "http://localhost:2"}}
     assert chosen.composites == {"page": {"version": 1}}
     assert chosen.folder == tmp_path
 
@@ -222,6 +222,13 @@ FAULTS = {
     "[prices.m]\ninput = 1": "prices.m lacks output, in US dollars per million tokens",
     "[prices.m]\ninput = -1\noutput = 1": "prices.m.input must be a number from 0 up",
     "[endpoints]\nagent = 'x'": "endpoints.agent must be a table, not a text",
+    "[endpoints.a]\nbase_url = 'ftp://a'": "endpoints.a.base_url must be",
+    "[endpoints.a]\nbase_url = 'http://a'\ncompletion = {mode = 'pol'}": (
+        "endpoints.a.completion: mode must be one of"
+    ),
+    "[endpoints.a]\nbase_url = 'http://a'\nresult_pth = 'x'": (
+        "endpoints.a: unknown key 'result_pth'; did you mean result_path?"
+    ),
     "[composites]\npage = 1": "composites.page must be a table, not a whole number",
     "[voices.a]\nbanned = ['']": "voices.a.banned must be a list of texts; entry 1 is empty",
 }
@@ -292,9 +299,9 @@ def test_all_faults_are_listed_and_the_error_tells_the_first_and_how_many_more(
         ("base_url = 'https://me:sk-hunter2@host/v1'", "set REPURPOSE_BASE_URL"),
         ("[loading]\nproxy = 'http://me:sk-hunter2@host:1'", "set REPURPOSE_PROXY"),
         ("[endpoints.a]\nurl = 'https://me:sk-hunter2@host'", "leave it out"),
-        ("[endpoints.a.headers]\nAuthorization = 'Bearer sk-hunter2'", "env:NAME"),
-        ("[endpoints.a.headers]\nx-api-key = 'sk-hunter2'", "env:NAME"),
-        ("[endpoints.a.headers]\nx-api-key = 'sk-hunter2 env:X'", "env:NAME"),
+        ("[endpoints.a.header]\nAuthorization = 'Bearer sk-hunter2'", "env:NAME"),
+        ("[endpoints.a.header]\nx-api-key = 'sk-hunter2'", "env:NAME"),
+        ("[endpoints.a.header]\nx-api-key = 'sk-hunter2 env:X'", "env:NAME"),
     ],
 )
 def test_a_secret_is_refused_with_what_to_do_and_never_shown(
@@ -309,8 +316,8 @@ def test_a_secret_is_refused_with_what_to_do_and_never_shown(
     "text",
     [
         "max_output_tokens = 5\ncontext_tokens = 5",
-        "[endpoints.a.headers]\nAuthorization = 'Bearer env:AGENT_TOKEN'",
-        "[endpoints.a.headers]\nx-api-key = 'env:AGENT_KEY'",
+        "[endpoints.a]\nbase_url='http://a'\nheader.Authorization = 'Bearer env:AGENT_TOKEN'",
+        "[endpoints.a]\nbase_url='http://a'\nheader.x-api-key = 'env:AGENT_KEY'",
         "[formats.token]\nprompt = 'x'\noutputs = [{name = 'key', type = 'string'}]",
         "[voices.key]\ntone = 'x'",
         "base_url = 'https://host/v1?a=b@c'",

@@ -12,6 +12,7 @@ import pytest
 from repurpose.core.call import Call
 from repurpose.core.source import Source
 from repurpose.engines import _openai_connections as connections
+from repurpose.engines._sessions import certificates, proxy_for
 from repurpose.engines.openai import openai_engine
 
 OPENAI = "https://api.openai.com/v1"
@@ -51,7 +52,7 @@ def test_the_proxy_of_the_environment_is_used(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
         monkeypatch.setenv(name.lower(), value)  # which counts more, where both are set
-    assert connections._proxy(url) == proxy
+    assert proxy_for(url) == proxy
 
 
 def test_a_call_goes_through_the_proxy(clock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,6 +128,6 @@ def test_further_headers_of_the_environment_are_said_but_none_takes_the_key_s_pl
 
 
 def test_a_server_with_tls_must_prove_who_it_is() -> None:
-    context = connections._certificates()
+    context = certificates()
     assert context.verify_mode == ssl.CERT_REQUIRED
     assert context.check_hostname
