@@ -10,8 +10,10 @@ import signal
 import subprocess
 import sys
 import textwrap
+import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +40,10 @@ ALL_COMMANDS = [
     for line in block.splitlines()
     if line.startswith(("repurpose ", "cat "))
 ]
-SERVERS = [command for command in ALL_COMMANDS if command.startswith("repurpose serve")]
-COMMANDS = [command for command in ALL_COMMANDS if command not in SERVERS]
+RECEIVER = "repurpose serve-callbacks"
+SERVERS = [command for command in ALL_COMMANDS if command.startswith("repurpose serve ")]
+SERVERS += [command for command in ALL_COMMANDS if command == "repurpose serve"]
+COMMANDS = [command for command in ALL_COMMANDS if command not in (*SERVERS, RECEIVER)]
 
 
 FEED = """<?xml version="1.0"?>
@@ -125,6 +129,9 @@ def test_a_command_of_the_readme_runs(
         monkeypatch.setenv("EDITOR", _editor(folder))
     if "--formats-dir" in command:
         _run("repurpose new-format meta", folder, monkeypatch)
+    if "webhook" in command:
+        monkeypatch.setenv("REPURPOSE_CALLBACK_BASE_URL", "http://127.0.0.1:8410")
+        monkeypatch.setenv("OPENAI_WEBHOOK_SECRET", "whsec_c2VjcmV0")
     local = command.replace("http://localhost:11434/v1", mock_server.url)
     if "https://example.org" in local:
         local = local.replace("https://example.org", site.url) + " --allow-private"
@@ -135,9 +142,29 @@ def test_a_command_of_the_readme_runs(
 @pytest.mark.skipif(os.name == "nt", reason="there is no Ctrl-C for another process")
 @pytest.mark.parametrize("command", SERVERS)
 def test_a_server_of_the_readme_serves(command: str, folder: Path) -> None:
-    arguments = [*shlex.split(command)[1:], "--port", "0"]
+    with _served(command, folder) as address, urllib.request.urlopen(address) as answer:
+        assert b"Turn one text into many" in answer.read()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="there is no Ctrl-C for another process")
+def test_the_receiver_of_the_readme_takes_posts(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert RECEIVER in ALL_COMMANDS
+    (settings,) = [block for block in blocks("toml") if block.startswith("callback_base_url")]
+    (folder / "repurpose.toml").write_text(settings, encoding="utf-8")
+    with _served(RECEIVER, folder) as address:
+        post = urllib.request.Request(f"{address}/in/callbacks/nobodys", b"{}", method="POST")
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(post)
+
+
+@contextmanager
+def _served(command: str, folder: Path) -> Iterator[str]:
+    """The address of a server that runs until Ctrl-C, and then ends well."""
     started = subprocess.Popen(
-        [sys.executable, "-m", "repurpose", *arguments],
+        [sys.executable, "-m", "repurpose", *shlex.split(command)[1:], "--port", "0"],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(README.parent)},
         stdout=subprocess.PIPE,
@@ -146,11 +173,12 @@ def test_a_server_of_the_readme_serves(command: str, folder: Path) -> None:
     )
     assert started.stdout is not None
     with started, started.stdout:
-        address = re.search(r"http://127\.0\.0\.1:\d+/", started.stdout.readline())
+        address = re.search(r"http://127\.0\.0\.1:\d+", started.stdout.readline())
         assert address
-        with urllib.request.urlopen(address[0]) as answer:
-            assert b"Turn one text into many" in answer.read()
-        started.send_signal(signal.SIGINT)
+        try:
+            yield address[0]
+        finally:
+            started.send_signal(signal.SIGINT)
         assert started.wait(20) == 0
 
 
