@@ -98,21 +98,20 @@ def spelled_platforms(
 def engine_again(settings: Settings, run: Run) -> Engine:
     """The engine that the settings choose; where they name no model, that of the run.
 
-    Its model is asked at the settings' server, and an endpoint's by the table of its name. A run
-    without a model is made again without one.
+    Its model is asked at the settings' server, in the background if it was before, and an endpoint
+    by the table of its name. A run without a model is made again without one.
 
     Raises:
         UsageError: the run's model cannot be asked; the hint says what to give.
     """
     if settings.model or settings.engine or run.engine == "extractive":
         return engine_for(settings)
-    if run.engine == "endpoint":
-        return engine_for(replace(settings, engine=f"{ENDPOINT}{run.model}"))
     if run.model is None or run.engine == "local":
         what = f"the model {run.model} in this process" if run.model else f"engine {run.engine}"
         path = f"local:PATH of {run.model}" if run.model else "gpt-4.1-mini"
         raise UsageError(f"run {run.id} was made by {what}", hint=f"give --model {path}")
-    return engine_for(replace(settings, model=run.model))
+    named = {"endpoint": f"{ENDPOINT}{run.model}", "responses": "responses"}
+    return engine_for(replace(settings, engine=named.get(run.engine), model=run.model))
 
 
 def _asked_variants(store: Store, run: Run, settings: Settings) -> set[str]:

@@ -21,6 +21,7 @@ __all__ = [
     "is_success",
     "refused",
     "retry_after",
+    "undecided",
     "verdict",
 ]
 
@@ -91,6 +92,13 @@ def verdict(
     if failed is not None and failed.matches(body):
         return "failed"
     return "done" if done is not None and done.matches(body) else None
+
+
+def undecided(body: JsonValue, done: StatusMatch) -> str:
+    """Why a body is no end, for whoever looks at `done` in the settings."""
+    if at(body, done.field) is MISSING:
+        return f"holds nothing at {done.field}"
+    return "says neither done nor failed"
 
 
 def refused(endpoint: Endpoint, response: Response) -> NeverStarted:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
+from typing import Literal
 
-from repurpose.completion._answers import decoded, verdict
+from repurpose.completion._answers import decoded, undecided, verdict
 from repurpose.completion._submitting import held, returned_id
 from repurpose.completion._timing import Wait
 from repurpose.completion.base import CompletionOutcome, Environment
 from repurpose.core.endpoint import Callback, Endpoint, Ticket
+from repurpose.core.exchange import Response
 from repurpose.core.json_types import JsonValue
-from repurpose.errors import NeverStarted, UsageError
+from repurpose.errors import BrokenReply, NeverStarted, UsageError
+from repurpose.ports import Clock
 from repurpose.ports.endpoints import Rendezvous
 from repurpose.schema.intake import IntakeError
 
 __all__ = ["drive"]
+
+_MOMENT = 2.0
+"""Seconds that an answer to the submit may come after the result, for the id in it."""
 
 
 async def drive(
@@ -43,10 +50,13 @@ async def drive(
                 await asyncio.wait({submitting, delivery}, return_when=asyncio.FIRST_COMPLETED)
                 if not delivery.done() and (response := submitting.result()):
                     wait.remote_id = returned_id(endpoint, response)
-                return await delivery
+                status, body, why = await delivery
             finally:
                 delivery.cancel()
                 await asyncio.gather(delivery, return_exceptions=True)
+            if status != "timeout" and endpoint.returned_id and wait.remote_id is None:
+                wait.remote_id = await _late_id(endpoint, submitting, environment.clock)
+            return wait.over(status, body, diagnosis=why)
     except NeverStarted as error:
         raise _without(ticket, error) from None
     finally:
@@ -64,11 +74,12 @@ def _without(ticket: Ticket, refused: NeverStarted) -> NeverStarted:
 
 async def _delivered(
     endpoint: Endpoint, rendezvous: Rendezvous, key: str, wait: Wait
-) -> CompletionOutcome:
-    """What the first body that counts says; others are passed over."""
+) -> tuple[Literal["done", "failed", "timeout"], JsonValue, str | None]:
+    """What the first body that counts says, and the body; others are passed over."""
     mode = endpoint.completion
     assert isinstance(mode, Callback)  # noqa: S101 - MODES chose this drive by it
     last: JsonValue = None
+    why = "nothing was posted to its callback address"
     while (left := wait.left()) > 0:
         body = await rendezvous.wait(key, left)
         if body is None:
@@ -76,11 +87,30 @@ async def _delivered(
         last = _read(body)
         ended = verdict(last, done=mode.done, failed=mode.failed)
         if ended or mode.done is None:
-            return wait.over(ended or "done", last)
-    said = "nothing was posted to its callback address"
-    if last is not None:
-        said = "what was posted said neither done nor failed"
-    return wait.over("timeout", last, diagnosis=said)
+            return ended or "done", last, None
+        why = f"what was posted {undecided(last, mode.done)}"
+    return "timeout", last, why
+
+
+async def _late_id(
+    endpoint: Endpoint, submitting: asyncio.Task[Response | None], clock: Clock
+) -> str | None:
+    """The endpoint's own id, where it posts the result before it answers the submit.
+
+    The result is there, so the id is waited for a moment only, and nothing about it is a fault.
+    """
+    moment = asyncio.ensure_future(clock.sleep(_MOMENT))
+    try:
+        await asyncio.wait({submitting, moment}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        moment.cancel()
+        await asyncio.gather(moment, return_exceptions=True)
+    if not submitting.done() or submitting.exception():
+        return None
+    response = submitting.result()
+    with suppress(BrokenReply):
+        return returned_id(endpoint, response) if response else None
+    return None
 
 
 def _read(body: bytes) -> JsonValue:

@@ -10,6 +10,7 @@ from repurpose.completion._answers import (
     excerpt,
     is_success,
     retry_after,
+    undecided,
     verdict,
 )
 from repurpose.completion._filling import request_for
@@ -63,7 +64,8 @@ async def drive(
         if isinstance(seen, _NotYet):
             why, pause = seen.why, max(pause, seen.retry_after)
         else:
-            last, why = seen[0], "its state was neither done nor failed"
+            last = seen[0]
+            why = f"its state {undecided(last, mode.done)}"
             ended = verdict(last, done=mode.done, failed=mode.failed)
             if ended:
                 return wait.over(ended, last)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
-from repurpose.completion._answers import EXCERPT, id_in, is_success, refused, verdict
+from repurpose.completion._answers import EXCERPT, id_in, is_success, refused, undecided, verdict
 from repurpose.completion._events import events_in
 from repurpose.completion._submitting import lost, submit_request
 from repurpose.completion._timing import Wait
@@ -61,7 +61,7 @@ async def _followed(endpoint: Endpoint, response: Streaming, wait: Wait) -> Comp
             ended = verdict(event, done=mode.done, failed=mode.failed)
             if ended:
                 return wait.over(ended, event)
-    said = "the stream held no event that is JSON" if is_first else "no event said done or failed"
+    said = "no event was JSON" if is_first else f"its last event {undecided(last, mode.done)}"
     return wait.over("timeout", last, diagnosis=f"the stream ended, and {said}")
 
 

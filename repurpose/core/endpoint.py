@@ -82,7 +82,7 @@ class Poll:
     interval: float = INTERVALS["poll"]
     timeout: float = TIMEOUTS["poll"]
     status_method: str = "GET"
-    status_body: JsonValue = None
+    status_body: JsonValue = field(default=None, repr=False)
     """A template as the endpoint's body is; for servers that are asked for a state by POST."""
 
 
@@ -133,7 +133,7 @@ class Endpoint:
     """As configured: a secret is a reference, `Bearer env:WRITER_TOKEN`."""
     body: JsonValue = field(default=None, repr=False)
     """A template: texts in it hold places such as `{{system}}`."""
-    keys: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Further places of the user's own, as in `{{workspace}}`."""
     result_path: str = ""
     """Where the answer stands in the result; empty for the whole of it."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
 from repurpose.completion._filling import REFERENCE
-from repurpose.core.endpoint import Endpoint
+from repurpose.core.endpoint import Endpoint, Poll
+from repurpose.core.json_types import JsonValue
 from repurpose.errors import EngineError, UsageError
 
-__all__ = ["Mask", "missing_variables", "secret_headers"]
+__all__ = ["Mask", "Ready", "ready"]
+
+_WHOLE_REFERENCE = re.compile(r"((?:[A-Za-z]{1,20} )?)env:([A-Za-z_][A-Za-z0-9_]{0,100})")
 
 _HIDDEN = "[hidden]"
 _NO_WORD = 16
@@ -18,37 +23,77 @@ _TELLING = 4
 """Characters of a secret that say something about it."""
 
 
-def missing_variables(endpoint: Endpoint, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The variables that headers of the endpoint name, and that are not set or blank."""
-    named = (name for text in endpoint.headers.values() for name in REFERENCE.findall(text))
-    return tuple(dict.fromkeys(name for name in named if not (environment.get(name) or "").strip()))
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """An endpoint as it is asked, with its secrets in place; none of it is for anybody's eyes."""
+
+    endpoint: Endpoint = field(repr=False)
+    """With the secrets of its bodies and keys."""
+    headers: Mapping[str, str] = field(repr=False)
+    """Those that hold a secret."""
+    secrets: tuple[str, ...] = field(repr=False)
 
 
-def secret_headers(
-    endpoint: Endpoint, environment: Mapping[str, str]
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The headers that name variables, with the values of those; and these values by themselves.
+def ready(endpoint: Endpoint, environment: Mapping[str, str]) -> Ready:
+    """The endpoint with every reference to the environment replaced by what stands there.
+
+    A header may hold one anywhere; in a body and in keys, it is the whole text, perhaps behind a
+    word: `env:NAME`, `Bearer env:NAME`.
 
     Raises:
         UsageError: a variable is not set, or holds a character that no header has.
     """
-    missing = missing_variables(endpoint, environment)
-    if missing:
+    reading = _Reading(environment)
+    headers = {
+        name: reading.header(text)
+        for name, text in endpoint.headers.items()
+        if REFERENCE.search(text)
+    }
+    mode = endpoint.completion
+    if isinstance(mode, Poll):
+        mode = replace(mode, status_body=reading.body(mode.status_body))
+    keys = {name: str(reading.body(text)) for name, text in endpoint.keys.items()}
+    filled = replace(endpoint, body=reading.body(endpoint.body), keys=keys, completion=mode)
+    if reading.missing:
+        names = tuple(dict.fromkeys(reading.missing))
         raise UsageError(
-            f"endpoint {endpoint.name} needs {', '.join(missing)} in the environment",
-            hint=f"its headers name {'it' if len(missing) == 1 else 'them'}",
+            f"endpoint {endpoint.name} needs {', '.join(names)} in the environment",
+            hint=f"its table names {'it' if len(names) == 1 else 'them'}",
         )
-    headers = {}
-    secrets: dict[str, None] = {}
-    for header, text in endpoint.headers.items():
+    return Ready(filled, headers, tuple(dict.fromkeys(reading.secrets)))
+
+
+class _Reading:
+    """Puts in what the environment has, and notes it."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self.missing: list[str] = []
+        self.secrets: list[str] = []
+
+    def header(self, text: str) -> str:
+        """A header with its references replaced."""
         for name in REFERENCE.findall(text):
-            value = environment[name].strip()
+            value = self._secret(name)
             if not (value.isascii() and value.isprintable()):
                 raise UsageError(f"{name} holds a character that no header has")
-            secrets[value] = None
-        if REFERENCE.search(text):
-            headers[header] = REFERENCE.sub(lambda place: environment[place[1]].strip(), text)
-    return headers, tuple(secrets)
+        return REFERENCE.sub(lambda place: self._secret(place[1]), text)
+
+    def body(self, template: JsonValue) -> JsonValue:
+        """A template with the texts replaced that are a reference."""
+        if isinstance(template, str):
+            found = _WHOLE_REFERENCE.fullmatch(template)
+            return f"{found[1]}{self._secret(found[2])}" if found else template
+        if isinstance(template, Mapping):
+            return {key: self.body(value) for key, value in template.items()}
+        if isinstance(template, list | tuple):
+            return [self.body(value) for value in template]
+        return template
+
+    def _secret(self, name: str) -> str:
+        value = (self._environment.get(name) or "").strip()
+        (self.secrets if value else self.missing).append(value or name)
+        return value
 
 
 class Mask:

@@ -20,7 +20,7 @@ from repurpose.core.json_types import JsonValue
 from repurpose.core.paths import MISSING, at
 from repurpose.core.source import digest_of
 from repurpose.core.table import member
-from repurpose.engines._endpoint_secrets import Mask, secret_headers
+from repurpose.engines._endpoint_secrets import Mask, ready
 from repurpose.engines._endpoint_wire import HttpWire
 from repurpose.errors import (
     AgentFailed,
@@ -61,21 +61,21 @@ def endpoint_engine(
     the way at once as the endpoint says that it takes. How large a text was is read where `usage`
     says; without that, what it cost is not known.
 
-    `environment` holds the secrets that headers name. `rendezvous` is for an endpoint that calls
-    back, and closed with the engine. Without `traces`, an endpoint that is watched by its traces
-    has the source that it names; without `wire`, HTTP.
+    `environment` holds the secrets that the endpoint's table names. `rendezvous` is for an endpoint
+    that calls back, and closed with the engine. Without `traces`, an endpoint that is watched by
+    its traces has the source that it names; without `wire`, HTTP.
 
     Raises:
         UsageError: a variable with a secret is not set, or the address or a source cannot be used.
     """
-    headers, secrets = secret_headers(endpoint, environment)
-    wires = _Wires(secrets)
+    with_secrets = ready(endpoint, environment)
+    wires = _Wires(with_secrets.secrets)
     if wire is None:
-        wire = wires.to(endpoint.base_url, headers)
+        wire = wires.to(endpoint.base_url, with_secrets.headers)
     if traces is None and isinstance(endpoint.completion, Trace):
         traces = _source(endpoint, endpoint.completion, environment, wires)
     surroundings = Environment(wire, clock, rendezvous, traces)
-    asker = _Asker(endpoint, surroundings, new_id, wires)
+    asker = _Asker(with_secrets.endpoint, surroundings, new_id, wires)
     return Engine(
         name="endpoint",
         answer=asker.answer,

@@ -45,7 +45,7 @@ class Engines:
         if settings.model or settings.engine or run.model is None:
             key = (settings.engine, settings.model)
         else:
-            key = ("endpoint" if run.engine == "endpoint" else None, run.model)
+            key = (run.engine, run.model)
         return self._held(key, settings, lambda: engine_again(settings, run))
 
     async def close(self) -> None:

@@ -67,7 +67,7 @@ def _refuse_unusable(settings: Settings, options: Mapping[str, Any]) -> None:
         return
     if settings.chosen_engine == "openai":
         settings.checked_for_model()
-    elif settings.chosen_engine.startswith(ENDPOINT):
+    elif settings.chosen_engine.startswith((ENDPOINT, "responses")):
         engine_for(settings)
 
 

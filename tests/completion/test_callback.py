@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -74,7 +75,7 @@ def test_only_interim_bodies_are_a_timeout_with_the_last_of_them():
     outcome = called_back(ScriptedRendezvous([{"state": "working"}]), done=DONE)
 
     assert (outcome.status, outcome.response) == ("timeout", {"state": "working"})
-    assert outcome.diagnosis == "what was posted said neither done nor failed"
+    assert outcome.diagnosis == "what was posted says neither done nor failed"
 
 
 def test_the_wait_is_for_our_key_although_the_endpoint_has_an_id_of_its_own():
@@ -103,6 +104,30 @@ def test_a_submit_that_is_never_answered_does_not_hold_up_the_result():
     assert outcome.status == "done"
     assert outcome.elapsed < 1
     assert wire.open_requests == 0
+
+
+def test_an_endpoint_that_posts_before_it_answers_still_tells_its_id():
+    class Later(ScriptedWire):
+        async def send(self, request, timeout):  # noqa: ASYNC109
+            await asyncio.sleep(1)
+            return await super().send(request, timeout)
+
+    wire = Later(answer({"id": "agent-9"}))
+
+    assert called_back(ScriptedRendezvous([1]), wire, returned_id="id").remote_id == "agent-9"
+
+
+@pytest.mark.parametrize("ack", [NEVER, answer({}), answer({}, 500)])
+def test_an_id_that_does_not_come_takes_nothing_from_a_result_that_is_there(ack):
+    class Later(ScriptedWire):
+        async def send(self, request, timeout):  # noqa: ASYNC109
+            await asyncio.sleep(1)
+            return await super().send(request, timeout)
+
+    outcome = called_back(ScriptedRendezvous([1]), Later(ack), returned_id="id")
+
+    assert (outcome.status, outcome.remote_id) == ("done", None)
+    assert outcome.elapsed < 3
 
 
 def test_a_submit_that_is_refused_ends_the_wait_at_once():

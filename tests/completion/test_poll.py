@@ -148,6 +148,17 @@ def test_a_look_that_hangs_does_not_use_up_the_whole_wait():
     assert wire.timeouts == [120.0, 30.0, 30.0]
 
 
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [
+        ({"state": "running"}, "its state says neither done nor failed"),
+        ({"error": {"code": -32001}}, "its state holds nothing at state"),
+    ],
+)
+def test_a_timeout_says_whether_the_state_stood_where_it_was_looked_for(state, why):
+    assert polled(ScriptedWire(states=[answer(state)])).diagnosis == why
+
+
 def test_a_state_may_be_asked_for_by_post():
     wire = ScriptedWire(answer({"id": "t-1"}), [COMPLETED])
 

@@ -75,14 +75,14 @@ def test_a_stream_that_ends_with_done_and_no_match_is_a_timeout():
     outcome, _ = followed(f"data: {WORKING}\n\ndata: [DONE]\n\n")
 
     assert outcome.status == "timeout"
-    assert outcome.diagnosis == "the stream ended, and no event said done or failed"
+    assert outcome.diagnosis == "the stream ended, and its last event says neither done nor failed"
     assert outcome.response == {"state": "working", "n": 1}
 
 
 def test_a_stream_without_json_says_so():
     outcome, _ = followed("hello\n", "world\n", kind="text/plain")
 
-    assert outcome.diagnosis == "the stream ended, and the stream held no event that is JSON"
+    assert outcome.diagnosis == "the stream ended, and no event was JSON"
 
 
 @pytest.mark.parametrize("state", ["failed", "canceled"])

@@ -292,6 +292,37 @@ def test_a_secret_with_a_line_break_is_refused_and_not_shown(engine_of: Any) -> 
     assert TOKEN not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("template", "sent"),
+    [
+        ({"auth": {"token": "env:WRITER_TOKEN"}}, {"auth": {"token": TOKEN}}),
+        (["Bearer env:WRITER_TOKEN", 1], [f"Bearer {TOKEN}", 1]),
+        ("see env:WRITER_TOKEN in the manual", "see env:WRITER_TOKEN in the manual"),
+        ({"token": "{{token}}"}, {"token": TOKEN}),
+    ],
+)
+def test_a_secret_in_a_body_is_a_whole_text_or_a_key(
+    template: Any, sent: Any, engine_of: Any
+) -> None:
+    body = told(engine_of, template, keys={"token": "env:WRITER_TOKEN"})
+    assert body == sent
+
+
+def test_the_secret_of_a_body_is_hidden_and_missed_like_that_of_a_header(engine_of: Any) -> None:
+    endpoint = replace(WRITER, body={"token": "env:WRITER_TOKEN"})
+    engine = engine_of(endpoint, ScriptedWire(text(f"unknown {TOKEN}", 403)))
+    assert "unknown [hidden]" in refused(engine).message
+    assert TOKEN not in f"{engine!r}{engine.parameters}"
+    with pytest.raises(UsageError, match="endpoint writer needs WRITER_TOKEN in the environment"):
+        engine_of(endpoint, environment={})
+
+
+def test_the_source_cannot_name_a_variable(engine_of: Any) -> None:
+    call = replace(CALL, system="env:WRITER_TOKEN", user="Bearer env:WRITER_TOKEN")
+    body = told(engine_of, {"rules": "{{system}}", "text": "{{user}}"}, call)
+    assert body == {"rules": "env:WRITER_TOKEN", "text": "Bearer env:WRITER_TOKEN"}
+
+
 def test_a_refusal_that_repeats_our_secret_does_not_show_it(engine_of: Any) -> None:
     said = text(f"no such token: Bearer {TOKEN}", 401)
     error = refused(engine_of(secretive(), ScriptedWire(said)))

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from repurpose.api import adapters
+from repurpose.api._asked_again import engine_again
 from repurpose.api.adapters import engine_for
 from repurpose.api.doctoring import examined
 from repurpose.cli import main
 from repurpose.config import Settings, from_environment
+from repurpose.core.record import Run
 from repurpose.core.table import member
 from repurpose.errors import UsageError
 from repurpose.receiving.stored import StoredRendezvous
@@ -124,3 +126,16 @@ def test_doctor_says_whether_a_run_could_begin(
     found = {each.name: each for each in examined(chosen(tmp_path, background=background))}
     assert found["model"].state == state
     assert says in found["model"].found
+
+
+def test_a_run_that_was_made_in_the_background_is_made_again_there(tmp_path: Path) -> None:
+    run = Run("r1", "s1", ("summary",), "responses", "small", "2026-01-01T00:00:00Z")
+    engine = engine_again(chosen(tmp_path, engine=None, model=None), run)
+    assert (engine.name, engine.model) == ("responses", "small")
+
+
+def test_the_page_is_not_opened_for_webhooks_that_nobody_could_take(tmp_path: Path) -> None:
+    serving = pytest.importorskip("repurpose.web.serving")
+    options = {"host": "127.0.0.1", "port": 0, "token": None, "author": None, "tell": print}
+    with pytest.raises(UsageError, match="--background webhook needs"):
+        serving.serve(chosen(tmp_path, background="webhook"), **options)
