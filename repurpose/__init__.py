@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from repurpose.api.adapters import open_store
+    from repurpose.api.adapters import engine_for, open_store
     from repurpose.api.budgeting import budgeted
     from repurpose.api.composing import Deliverable, acompose, compose
     from repurpose.api.generators import (
@@ -103,6 +103,7 @@ _HOMES = {
     "declared_format": "repurpose.formats",
     "difference": "repurpose.api.revising",
     "edit": "repurpose.api.revising",
+    "engine_for": "repurpose.api.adapters",
     "flattened": "repurpose.core.outputs",
     "formats_in": "repurpose.formats",
     "inspect_source": "repurpose.api.inspecting",
@@ -166,6 +167,7 @@ __all__ = [
     "declared_format",
     "difference",
     "edit",
+    "engine_for",
     "flattened",
     "formats_in",
     "inspect_source",

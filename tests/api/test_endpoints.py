@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import repurpose
+from endpoint_servers import workflow
 from repurpose.api._endpoints import _is_here, endpoint_chosen, endpoint_engine_for
 from repurpose.api.runs import run
 from repurpose.config import Settings
@@ -112,3 +114,23 @@ def test_what_it_cost_is_known_where_there_is_a_price_and_its_result_has_counts(
     )
     assert made.usage.cost.known == pytest.approx(0.002)
     assert made.usage.cost.unknown == 0
+
+
+def test_a_program_gives_a_generator_the_endpoint_of_its_settings(
+    tmp_path: Path, root: Path
+) -> None:
+    with workflow() as service:
+        file = tmp_path / "repurpose.toml"
+        file.write_text(
+            f'[endpoints.writer]\nbase_url = "{service.url}"\nsubmit = "/write"\n'
+            'result_path = "output"\nbody = {text = "{{prompt}}"}\n',
+            encoding="utf-8",
+        )
+        engine = repurpose.engine_for(
+            repurpose.read_settings({}, config=file, engine="endpoint:writer")
+        )
+        result = repurpose.SummaryGenerator(engine).generate(
+            repurpose.load(root / "fixtures" / "sources" / "article.md")
+        )
+    assert result.envelope.status == 200
+    assert result.text.startswith("The public library of Halvik")
