@@ -247,12 +247,18 @@ def _unknown_platform(name: str, where: str) -> Iterator[tuple[str, str]]:
 def _unusable_endpoint(name: str, entry: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     # Only where a file declares one: most have none.
     from repurpose.completion.configured import endpoint_from  # noqa: PLC0415 - see above
+    from repurpose.core.endpoint import Trace  # noqa: PLC0415 - see above
+    from repurpose.traces import TRACES  # noqa: PLC0415 - see above
 
     try:
-        endpoint_from(name, entry)
+        mode = endpoint_from(name, entry).completion
     except UsageError as error:  # its first word is the key
         key, _, said = error.message.partition(" ")
         yield key, f"{said}; {error.hint}" if error.hint else said
+    else:
+        if isinstance(mode, Trace) and str(mode.source["kind"]) not in TRACES:
+            known = " or ".join(TRACES)
+            yield f"endpoints.{name}.completion.source.kind", f"must be {known}"
 
 
 def _unknown(path: str, known: Mapping[str, object] | tuple[str, ...]) -> str:

@@ -226,6 +226,10 @@ FAULTS = {
     "[endpoints.a]\nbase_url = 'http://a'\ncompletion = {mode = 'pol'}": (
         "endpoints.a.completion: mode must be one of"
     ),
+    "[endpoints.a]\nbase_url = 'http://a'\nresult_path = 'x'\n"
+    "completion = {mode = 'trace', source = {kind = 'jaeger'}}": (
+        "endpoints.a.completion.source.kind must be mlflow or otlp"
+    ),
     "[endpoints.a]\nbase_url = 'http://a'\nresult_pth = 'x'": (
         "endpoints.a: unknown key 'result_pth'; did you mean result_path?"
     ),

@@ -229,3 +229,18 @@ def _states(url: str) -> Iterator[str]:
             yield told(f"{url}/responses/resp_{number:024x}")["status"]
         except urllib.error.HTTPError:
             continue
+
+
+def test_a_webhook_ends_the_wait_for_a_providers_batch(
+    hooked: Start, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = hooked("--batch-ms", "2000")
+    options = ["--provider-batch", "--wait", "--model", "small", "--base-url", url]
+    command = ["batch", "article.md", "--formats", "summary", "--db", "texts.db", *options]
+    monkeypatch.setattr("sys.argv", ["repurpose", *command])
+    began = time.monotonic()
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (0, None), capsys.readouterr().err
+    assert counts(url)["webhook 202"] == 1
+    assert time.monotonic() - began < 30, "without the webhook it looks again after a minute"
