@@ -67,7 +67,7 @@ class Choices:
         model = chosen.get("model")
         if model == self.settings.model:
             chosen.pop("model", None)
-        elif model is not None and (self.settings.engine or "").startswith(ENDPOINT):
+        elif model is not None and self._endpoint:
             raise UsageError(
                 f"texts are written by {self.settings.engine} here, so no model is chosen",
                 hint="leave the model empty",
@@ -111,10 +111,17 @@ class Choices:
                 for each in self.composites()
             ],
             "model": self.settings.model,
+            "endpoint": self._endpoint,
             "languages": sorted(
                 {*_LANGUAGES, *_MORE_LANGUAGES, *filter(None, [self.settings.language])}
             ),
         }
+
+    @property
+    def _endpoint(self) -> str | None:
+        """The endpoint that writes here; where there is one, no model is chosen."""
+        engine = self.settings.chosen_engine
+        return engine.removeprefix(ENDPOINT) if engine.startswith(ENDPOINT) else None
 
     def formats(self) -> list[dict[str, object]]:
         """Each format by name and label."""

@@ -52,3 +52,12 @@ def test_no_model_is_chosen_where_an_endpoint_writes(
     asking = opened(written)
     error = asking.refused("POST", "/api/runs", 422, {"text": "A ferry.", "model": "gpt-4.1"})
     assert "endpoint:writer" in error["message"]
+
+
+def test_the_start_page_names_the_endpoint_and_has_no_model_to_choose(
+    opened: Callable[..., Any], written: Settings
+) -> None:
+    asking = opened(written)
+    page = asking.client.get("/").text
+    assert "Written by your own service <strong>writer</strong>" in page
+    assert 'id="model"' not in page
