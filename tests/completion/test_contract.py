@@ -194,6 +194,25 @@ def test_cancelling_ends_a_wait_at_once_and_lets_go_of_everything(mode, after):
     assert peer.rendezvous.forgotten == [ticket.key for ticket in peer.rendezvous.tickets]
 
 
+@pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "sync"])
+def test_cancelling_between_two_looks_is_no_timeout_and_no_further_look(mode):
+    peer = saying(mode, "working")
+    peer.rendezvous.deliveries.append(NEVER)
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(peer.drive(mode))
+        await asyncio.sleep(0.5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    run_virtually(cancelled())
+    assert len(peer.wire.looks) == (1 if mode == "poll" else 0)
+    assert len(peer.traces.state_keys) == (1 if mode == "trace" else 0)
+    assert peer.wire.read_chunks == (1 if mode == "stream" else 0)
+    assert peer.wire.open_requests == 0
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_submit_that_reaches_nobody_never_started(mode):
     peer = Peer(ScriptedWire(WireError("no connection to writer.test")))
