@@ -240,7 +240,7 @@ def test_what_has_not_finished_is_told_with_the_seconds_and_what_is_known(
     wire = ScriptedWire(states=[answer({"state": "running"})])
     error = refused(engine_of(replace(WRITER, completion=replace(POLL, timeout=12.5)), wire))
     assert isinstance(error, StillWorking)
-    assert error.message.startswith("endpoint writer has not finished after 12.5 s: its state was")
+    assert error.message.startswith("endpoint writer has not finished after 12.5 s: its state says")
     assert "timeout" in (error.hint or "")
 
 
