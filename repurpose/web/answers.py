@@ -67,6 +67,7 @@ class Offered(Closed):
     voices: list[str]
     composites: list[OfferedComposite]
     model: str | None
+    endpoint: str | None
     languages: list[str]
 
 

@@ -59,5 +59,6 @@ def test_the_start_page_names_the_endpoint_and_has_no_model_to_choose(
 ) -> None:
     asking = opened(written)
     page = asking.client.get("/").text
+    assert asking.get("/api/choices")["endpoint"] == "writer"
     assert "Written by your own service <strong>writer</strong>" in page
     assert 'id="model"' not in page
