@@ -10,7 +10,7 @@ from repurpose.completion.base import CompletionOutcome, Environment
 from repurpose.core.endpoint import Endpoint, Trace
 from repurpose.core.exchange import WireError
 from repurpose.core.json_types import JsonValue
-from repurpose.core.paths import MISSING, at
+from repurpose.core.paths import MISSING, text_at
 from repurpose.errors import UsageError
 from repurpose.ports.endpoints import TraceSource
 
@@ -77,6 +77,6 @@ async def _pulled(
             record = await source.record(key)
         except WireError:
             continue
-        if at(record, endpoint.result_path) is not MISSING and record is not None:
+        if record is not None and text_at(record, endpoint.result_path) is not MISSING:
             break
     return record

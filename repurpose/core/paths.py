@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Final
 
-__all__ = ["MISSING", "Missing", "at"]
+__all__ = ["MISSING", "Missing", "at", "text_at"]
 
 
 class Missing(Enum):
@@ -40,6 +40,36 @@ def at(value: object, path: str) -> object:
     (MISSING, MISSING)
     """
     return _within(value, path.split(".")) if path else value
+
+
+def text_at(value: object, path: str) -> object:
+    """What stands at `path`, where `*` is every item of a list: their texts put together.
+
+    A path that leads to one value finds it, whatever it is; one that leads to several finds
+    something only where all of them are texts.
+
+    >>> parts = {"parts": [{"text": "Two "}, {"data": 7}, {"text": "parts."}]}
+    >>> text_at(parts, "parts.*.text")
+    'Two parts.'
+    >>> text_at(parts, "parts.*.data"), text_at(parts, "parts.*.url")
+    (7, MISSING)
+    """
+    found = _every(value, path.split(".")) if "*" in path else [at(value, path)]
+    if len(found) == 1:
+        return found[0]
+    texts = [each for each in found if isinstance(each, str)]
+    return "".join(texts) if texts and len(texts) == len(found) else MISSING
+
+
+def _every(value: object, parts: Sequence[str]) -> list[object]:
+    if "*" not in parts:
+        found = at(value, ".".join(parts))
+        return [] if found is MISSING else [found]
+    star = parts.index("*")
+    items = at(value, ".".join(parts[:star]))
+    if isinstance(items, str | bytes) or not isinstance(items, Sequence):
+        return []
+    return [found for item in items for found in _every(item, parts[star + 1 :])]
 
 
 def _within(value: object, parts: Sequence[str]) -> object:

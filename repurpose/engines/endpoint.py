@@ -17,7 +17,7 @@ from repurpose.completion.base import CompletionOutcome, Drive, Environment
 from repurpose.core.call import Call, Reply, Usage
 from repurpose.core.endpoint import Endpoint, Trace
 from repurpose.core.json_types import JsonValue
-from repurpose.core.paths import MISSING, at
+from repurpose.core.paths import MISSING, at, text_at
 from repurpose.core.source import digest_of
 from repurpose.core.table import member
 from repurpose.engines._endpoint_secrets import Mask, ready
@@ -182,7 +182,7 @@ class _Asker:
                 raise _still_working(endpoint, outcome)
             case "done":
                 pass
-        found = at(outcome.response, endpoint.result_path)
+        found = text_at(outcome.response, endpoint.result_path)
         if found is MISSING:
             raise BrokenReply(
                 f"endpoint {endpoint.name} has finished, and there is nothing at"

@@ -38,9 +38,9 @@ from endpoint_servers import written_for
 from repurpose.schema.intake import decode
 from repurpose.web.serving import bound
 
-PLANS = ("fine", "data", "invalid", "slow", "fails", "rejects", "silent", "mute")
-"""Text, JSON, an answer that is no valid one, text after a while; a task that failed or was not
-wanted; one that stays at work for ever; and no sign of life at all."""
+PLANS = ("fine", "data", "pieces", "invalid", "slow", "fails", "rejects", "silent", "mute")
+"""Text, JSON, text in three parts, an answer that is no valid one, text after a while; a task that
+failed or was not wanted; one that stays at work for ever; and no sign of life at all."""
 
 
 @dataclass
@@ -77,8 +77,12 @@ class Writer(AgentExecutor):
         if plan == "slow":
             await asyncio.sleep(self.delay)
         text = "Here you are!" if plan == "invalid" else written_for(message["parts"])
-        part = new_data_part(decode(text)) if plan == "data" else new_text_part(text)
-        await updater.add_artifact([part], name="answer", last_chunk=True)
+        if plan == "data":
+            parts = [new_data_part(decode(text))]
+        else:
+            size = len(text) // 3 + 1 if plan == "pieces" else len(text)
+            parts = [new_text_part(text[at : at + size]) for at in range(0, len(text), size)]
+        await updater.add_artifact(parts, name="answer", last_chunk=True)
         await updater.complete()
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:

@@ -71,13 +71,13 @@ _BY_WAY = {
 }
 
 
-def settings_for(way: str, url: str, *, timeout: float = 10.0, part: str = "text") -> str:
-    """The settings of `[endpoints.agent]`; `part` is where in the answer's first part it stands."""
+def settings_for(way: str, url: str, *, timeout: float = 10.0, part: str = "0.text") -> str:
+    """The settings of `[endpoints.agent]`; `part` is where in the answer's parts it stands."""
     completion, method, artifact = _BY_WAY[way]
     return (
         (_ENDPOINT + completion)
         .replace("URL", url, 1)
-        .replace("RESULT", f"{artifact}.parts.0.{part}")
+        .replace("RESULT", f"{artifact}.parts.{part}")
         .replace("METHOD", method)
         .replace("TIMEOUT", str(timeout))
     )

@@ -57,10 +57,20 @@ def test_an_answer_that_is_json_and_no_text_is_read_as_well(
     way: str, desk: Desk, agent: Agent
 ) -> None:
     agent.writer.plans.append("data")
-    desk.settings(settings_for(way, agent.url, part="data"))
+    desk.settings(settings_for(way, agent.url, part="0.data"))
     desk.run()
     assert desk.code == 0, desk.err
     assert FIRST_SENTENCE in desk.out
+
+
+@by_each_way
+def test_an_answer_in_several_parts_is_put_together(way: str, desk: Desk, agent: Agent) -> None:
+    agent.writer.plans.append("pieces")
+    desk.settings(settings_for(way, agent.url, part="*.text"))
+    desk.run()
+    assert desk.code == 0, desk.err
+    assert FIRST_SENTENCE in desk.out
+    assert "1 call" in desk.err
 
 
 @by_each_way

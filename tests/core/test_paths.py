@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from repurpose.core.paths import MISSING, at
+from repurpose.core.paths import MISSING, at, text_at
 
 ANSWER = {"choices": [{"message": {"content": "Hi"}}], "n": 0, "none": None, "": {"": 1}}
 
@@ -66,3 +66,30 @@ def test_paths_know_nothing_of_envelopes() -> None:
     code = "import sys, repurpose.core.paths; print('repurpose.core.envelope' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("output.*.content.*.text", "One. Two. Three."),
+        ("output.0.content.*.text", "One. Two. "),
+        ("output.*.kind", "messagereasoningmessage"),
+        ("output.*.content", MISSING),
+        ("output.*.size", MISSING),
+        ("output.1.tokens.*", 7),
+        ("output.*.nothing", MISSING),
+        ("name.*", MISSING),
+        ("*.name", MISSING),
+        ("name", "r1"),
+    ],
+)
+def test_a_star_is_every_item_of_a_list_and_their_texts_are_put_together(path, found):
+    value = {
+        "name": "r1",
+        "output": [
+            {"kind": "message", "size": 1, "content": [{"text": "One. "}, {"text": "Two. "}]},
+            {"kind": "reasoning", "size": 2, "tokens": [7]},
+            {"kind": "message", "size": 3, "content": [{"text": "Three."}]},
+        ],
+    }
+    assert text_at(value, path) == found
