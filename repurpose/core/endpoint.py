@@ -136,7 +136,7 @@ class Endpoint:
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Further places of the user's own, as in `{{workspace}}`."""
     result_path: str = ""
-    """Where the answer stands in the result, a path of `core.paths.text_at`; empty for all of it."""
+    """Where the answer stands in the result, as in `core.paths.text_at`; empty for all of it."""
     returned_id: str | None = None
     """Where the endpoint's own id stands in its first answer; None where ours is injected."""
     completion: Completion = field(default=Sync())
