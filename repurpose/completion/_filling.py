@@ -11,17 +11,16 @@ from urllib.parse import quote
 
 from pydantic_core import to_json
 
+from repurpose.core.declared import REFERENCE
 from repurpose.core.endpoint import Endpoint
 from repurpose.core.exchange import Request
 from repurpose.core.json_types import JsonValue
 from repurpose.errors import BrokenReply
 
-__all__ = ["PLACE", "REFERENCE", "address", "filled", "request_for", "written"]
+__all__ = ["PLACE", "address", "filled", "request_for", "written"]
 
 PLACE = re.compile(r"\{\{([A-Za-z][A-Za-z0-9_]{0,60})\}\}")
 """A place in a body or a header: `{{system}}`."""
-REFERENCE = re.compile(r"\benv:([A-Za-z_][A-Za-z0-9_]{0,100})")
-"""A secret of the environment in a header, which the wire puts in: `Bearer env:WRITER_TOKEN`."""
 _PATH_PLACE = re.compile(r"\{\{([A-Za-z][A-Za-z0-9_]{0,60})\}\}|\{([A-Za-z][A-Za-z0-9_]{0,60})\}")
 
 

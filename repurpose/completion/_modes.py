@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from repurpose.completion._reading import Table
+from repurpose.core.declared import Declared
 from repurpose.core.endpoint import (
     INTERVALS,
     TIMEOUTS,
@@ -33,7 +33,7 @@ _LONGEST_WAIT = 86_400.0
 """A day, in seconds."""
 
 
-def completion_from(top: Table, *, returned_id: str | None, result_path: str) -> Completion:
+def completion_from(top: Declared, *, returned_id: str | None, result_path: str) -> Completion:
     """How the endpoint tells that it has finished; sync where it does not say."""
     table = top.table("completion")
     mode = table.text("mode", "" if table.given else "sync")
@@ -68,7 +68,7 @@ def completion_from(top: Table, *, returned_id: str | None, result_path: str) ->
     return completion
 
 
-def _poll(table: Table) -> Poll:
+def _poll(table: Declared) -> Poll:
     method, path = request_line(
         table, "status_path", table.text("status_path"), ("GET", *METHODS), otherwise="GET"
     )
@@ -90,7 +90,7 @@ def _poll(table: Table) -> Poll:
     )
 
 
-def _trace(top: Table, table: Table, *, returned_id: str | None, result_path: str) -> Trace:
+def _trace(top: Declared, table: Declared, *, returned_id: str | None, result_path: str) -> Trace:
     if table.given.get("source") == "inline":
         raise table.fault(
             'source = "inline" and mode = "trace" do not go together:'
@@ -114,14 +114,14 @@ def _trace(top: Table, table: Table, *, returned_id: str | None, result_path: st
     return Trace(source=source, interval=_interval(table, "trace", timeout), timeout=timeout)
 
 
-def _required_match(table: Table, mode: str) -> StatusMatch:
+def _required_match(table: Declared, mode: str) -> StatusMatch:
     match = _match(table, "done")
     if match is None:
         raise table.fault(f'mode = "{mode}" needs done = {{field = …, equals = …}}')
     return match
 
 
-def _match(table: Table, key: str) -> StatusMatch | None:
+def _match(table: Declared, key: str) -> StatusMatch | None:
     if key not in table.given:
         return None
     given = table.table(key)
@@ -146,11 +146,11 @@ def _match(table: Table, key: str) -> StatusMatch | None:
     return StatusMatch(field, tuple(values))
 
 
-def _timeout(table: Table, mode: Mode) -> float:
+def _timeout(table: Declared, mode: Mode) -> float:
     return float(table.number("timeout", TIMEOUTS[mode], most=_LONGEST_WAIT))
 
 
-def _interval(table: Table, mode: Mode, timeout: float) -> float:
+def _interval(table: Declared, mode: Mode, timeout: float) -> float:
     default = min(INTERVALS[mode], timeout)
     interval = float(table.number("interval", default, most=_LONGEST_WAIT))
     if interval > timeout:
@@ -162,7 +162,7 @@ def _interval(table: Table, mode: Mode, timeout: float) -> float:
 
 
 def request_line(
-    table: Table, key: str, line: str, methods: tuple[str, ...], *, otherwise: str = "POST"
+    table: Declared, key: str, line: str, methods: tuple[str, ...], *, otherwise: str = "POST"
 ) -> tuple[str, str]:
     """Method and path of a line such as `POST /runs/{run_id}`; without a method, `otherwise`."""
     first, _, rest = line.strip().partition(" ")

@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import urlsplit
 
-from repurpose.completion._filling import PLACE, REFERENCE
+from repurpose.completion._filling import PLACE
 from repurpose.completion._modes import METHODS, completion_from, request_line
-from repurpose.completion._reading import Table
+from repurpose.core.declared import REFERENCE, Declared
 from repurpose.core.endpoint import Endpoint
 from repurpose.core.json_types import JsonValue
 
@@ -49,10 +48,6 @@ _IN_HEADERS = frozenset({"run_id", "format", "attempt"})
 _MOST_CALLS = 256
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 _KEY_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
-_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-"""A token of RFC 9110, section 5.6.2."""
-_OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "te", "upgrade"})
-"""Headers that the transport writes."""
 
 
 def endpoint_from(name: str, table: Mapping[str, object]) -> Endpoint:
@@ -62,7 +57,7 @@ def endpoint_from(name: str, table: Mapping[str, object]) -> Endpoint:
         UsageError: a key that is not known, a value that cannot be used, or keys that contradict
             each other.
     """
-    top = Table(f"endpoints.{name}", table)
+    top = Declared(f"endpoints.{name}", table)
     if not _NAME.fullmatch(name):
         raise top.fault("the name may hold letters, digits, - and _ only")
     top.only(_KEYS)
@@ -80,7 +75,7 @@ def endpoint_from(name: str, table: Mapping[str, object]) -> Endpoint:
         )
     return Endpoint(
         name=name,
-        base_url=_base_url(top),
+        base_url=top.address("base_url"),
         method=method,
         path=path,
         headers=headers,
@@ -94,21 +89,7 @@ def endpoint_from(name: str, table: Mapping[str, object]) -> Endpoint:
     )
 
 
-def _base_url(table: Table) -> str:
-    url = table.text("base_url")
-    try:
-        parts = urlsplit(url)
-        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        fits = False
-    if not fits or not url.isprintable() or " " in url:
-        raise table.wrong("base_url", 'an http or https address: "http://localhost:9000"')
-    if parts.query or parts.fragment or "@" in parts.netloc:
-        raise table.wrong("base_url", "an address without password, ? and #")
-    return url
-
-
-def _own_keys(top: Table) -> dict[str, str]:
+def _own_keys(top: Declared) -> dict[str, str]:
     table = top.table("keys")
     for key in table.given:
         if key in PLACES:
@@ -118,7 +99,7 @@ def _own_keys(top: Table) -> dict[str, str]:
     return table.texts()
 
 
-def _returned_id(top: Table) -> str | None:
+def _returned_id(top: Declared) -> str | None:
     said = top.text("correlate", "injected")
     if said == "injected":
         return None
@@ -128,23 +109,20 @@ def _returned_id(top: Table) -> str | None:
     return path.strip()
 
 
-def _headers(top: Table, keys: Mapping[str, str]) -> dict[str, str]:
-    table = top.table("header")
-    found = table.texts()
+def _headers(top: Declared, keys: Mapping[str, str]) -> dict[str, str]:
+    found = top.headers("header")
     for name, value in found.items():
-        if not _HEADER_NAME.fullmatch(name) or name.lower() in _OURS:
-            raise table.fault(f"{name[:60]!r} is no header that can be set")
-        if not (value.isascii() and value.isprintable()):
-            raise table.wrong(name, "one line of plain ASCII")
         for place in PLACE.findall(value):
             if place in PLACES and place not in _IN_HEADERS:
-                raise table.fault(f"{name} and {{{{{place}}}}} do not go together: put it in body")
+                raise top.fault(
+                    f"header.{name} and {{{{{place}}}}} do not go together: put it in body"
+                )
             if place in keys and REFERENCE.search(value):
-                raise table.fault(f"{name}: a secret and {{{{{place}}}}} do not go together")
+                raise top.fault(f"header.{name}: a secret and {{{{{place}}}}} do not go together")
     return found
 
 
-def _usage(top: Table) -> dict[str, str]:
+def _usage(top: Declared) -> dict[str, str]:
     table = top.table("usage")
     table.only(("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens"))
     return table.texts()

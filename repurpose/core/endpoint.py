@@ -111,7 +111,7 @@ class Trace:
     """A trace source knows when the work has ended, and what came of it."""
 
     mode: ClassVar[Mode] = "trace"
-    source: Mapping[str, JsonValue]
+    source: Mapping[str, JsonValue] = field(repr=False)
     """`{kind = "mlflow", url = …}`; what else it needs is the business of that kind."""
     interval: float = INTERVALS["trace"]
     timeout: float = TIMEOUTS["trace"]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
-from repurpose.completion._filling import REFERENCE
-from repurpose.core.endpoint import Endpoint, Poll
+from repurpose.core.declared import REFERENCE
+from repurpose.core.endpoint import Endpoint, Poll, Trace
 from repurpose.core.json_types import JsonValue
 from repurpose.errors import EngineError, UsageError
 
@@ -52,6 +52,8 @@ def ready(endpoint: Endpoint, environment: Mapping[str, str]) -> Ready:
     mode = endpoint.completion
     if isinstance(mode, Poll):
         mode = replace(mode, status_body=reading.body(mode.status_body))
+    if isinstance(mode, Trace):
+        mode = replace(mode, source=reading.source(mode.source))
     keys = {name: str(reading.body(text)) for name, text in endpoint.keys.items()}
     filled = replace(endpoint, body=reading.body(endpoint.body), keys=keys, completion=mode)
     if reading.missing:
@@ -78,6 +80,17 @@ class _Reading:
             if not (value.isascii() and value.isprintable()):
                 raise UsageError(f"{name} holds a character that no header has")
         return REFERENCE.sub(lambda place: self._secret(place[1]), text)
+
+    def source(self, table: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        """The table of a trace source, with its headers as they are sent."""
+        found = dict(table)
+        given = found.get("header")
+        if isinstance(given, Mapping):
+            found["header"] = {
+                name: self.header(text) if isinstance(text, str) else text
+                for name, text in given.items()
+            }
+        return found
 
     def body(self, template: JsonValue) -> JsonValue:
         """A template with the texts replaced that are a reference."""

@@ -20,7 +20,7 @@ from repurpose.core.json_types import JsonValue
 from repurpose.core.paths import MISSING, at, text_at
 from repurpose.core.source import digest_of
 from repurpose.core.table import member
-from repurpose.engines._endpoint_secrets import Mask, ready
+from repurpose.engines._endpoint_secrets import Mask, Ready, ready
 from repurpose.engines._endpoint_wire import HttpWire
 from repurpose.errors import (
     AgentFailed,
@@ -68,14 +68,14 @@ def endpoint_engine(
     Raises:
         UsageError: a variable with a secret is not set, or the address or a source cannot be used.
     """
-    with_secrets = ready(endpoint, environment)
-    wires = _Wires(with_secrets.secrets)
+    asked, wires = ready(endpoint, environment), _Wires()
     if wire is None:
-        wire = wires.to(endpoint.base_url, with_secrets.headers)
-    if traces is None and isinstance(endpoint.completion, Trace):
-        traces = _source(endpoint, endpoint.completion, environment, wires)
+        wire = wires.to(endpoint.base_url, asked.headers)
+    mode = asked.endpoint.completion
+    if traces is None and isinstance(mode, Trace):
+        traces = _source(endpoint, mode, wires)
     surroundings = Environment(wire, clock, rendezvous, traces)
-    asker = _Asker(with_secrets.endpoint, surroundings, new_id, wires)
+    asker = _Asker(asked, surroundings, new_id, wires)
     return Engine(
         name="endpoint",
         answer=asker.answer,
@@ -87,28 +87,16 @@ def endpoint_engine(
 
 
 class _Wires:
-    """The connections of one engine, with the secrets that they send."""
+    """The connections of one engine."""
 
-    def __init__(self, secrets: tuple[str, ...]) -> None:
+    def __init__(self) -> None:
         self._made: list[HttpWire] = []
-        self._secrets = list(secrets)
 
     def to(self, base_url: str, headers: Mapping[str, str]) -> HttpWire:
         """A new one, with headers that are ready to be sent."""
         wire = HttpWire(base_url, headers)
         self._made.append(wire)
         return wire
-
-    def to_source(self, base_url: str, headers: Mapping[str, str]) -> HttpWire:
-        """The same for a trace source, any of whose headers may hold a secret."""
-        for value in headers.values():
-            self._secrets += [value, *value.split()[1:]]
-        return self.to(base_url, headers)
-
-    @property
-    def mask(self) -> Mask:
-        """What hides all these secrets."""
-        return Mask(self._secrets)
 
     async def close(self) -> None:
         """Close the sessions of the running event loop."""
@@ -120,13 +108,13 @@ class _Asker:
     """From a call to its reply."""
 
     def __init__(
-        self, endpoint: Endpoint, surroundings: Environment, new_id: NewId, wires: _Wires
+        self, asked: Ready, surroundings: Environment, new_id: NewId, wires: _Wires
     ) -> None:
-        self._endpoint = endpoint
+        self._endpoint = endpoint = asked.endpoint
+        self._mask = Mask(asked.secrets)
         self._surroundings = surroundings
         self._new_id = new_id
         self._wires = wires
-        self._mask = wires.mask
         self._drive: Drive = member(MODES[endpoint.completion.mode])
         self._lanes: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
             WeakKeyDictionary()
@@ -273,9 +261,7 @@ def _parameters(endpoint: Endpoint) -> dict[str, JsonValue]:
     }
 
 
-def _source(
-    endpoint: Endpoint, mode: Trace, environment: Mapping[str, str], wires: _Wires
-) -> TraceSource:
+def _source(endpoint: Endpoint, mode: Trace, wires: _Wires) -> TraceSource:
     """The source that the endpoint is watched by."""
     kind = mode.source.get("kind")
     where = TRACES.get(kind) if isinstance(kind, str) else None
@@ -284,7 +270,5 @@ def _source(
             f"endpoint {endpoint.name}: no trace source {str(kind)[:_SHOWN]!r}",
             hint=f"completion.source.kind is {' or '.join(TRACES)}",
         )
-    made: TraceSource = member(where)(
-        mode.source, environment=environment, wire_for=wires.to_source
-    )
+    made: TraceSource = member(where)(mode.source, wire_for=wires.to)
     return made

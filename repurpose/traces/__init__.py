@@ -10,6 +10,6 @@ TRACES: dict[str, str] = {
 }
 """Kind to `module:factory`, loaded on use.
 
-A factory takes the table `source`, `environment` and `wire_for`, gives a `ports.TraceSource`, and
-raises `UsageError` where a key of the table cannot be used.
+A factory takes the table `source`, its headers with their secrets in place, and `wire_for`. It
+gives a `ports.TraceSource`, and raises `UsageError` where a key of the table cannot be used.
 """

@@ -14,13 +14,13 @@ from urllib.parse import urlencode
 
 from pydantic_core import to_json
 
+from repurpose.core.declared import Declared
 from repurpose.core.endpoint import TraceState
 from repurpose.core.exchange import Request, Response, WireError
 from repurpose.core.json_types import JsonObject, JsonValue
 from repurpose.errors import UsageError
 from repurpose.ports.endpoints import TraceSource, Wire
 from repurpose.schema.intake import IntakeError, decode
-from repurpose.traces._declared import Declared
 from repurpose.traces._spans import attributes_of, is_root, objects, plain_span, read_text
 
 __all__ = ["mlflow_traces"]
@@ -44,7 +44,6 @@ _DEFAULT_EXPERIMENT = "0"
 def mlflow_traces(
     source: Mapping[str, JsonValue],
     *,
-    environment: Mapping[str, str],
     wire_for: Callable[[str, Mapping[str, str]], Wire],
 ) -> TraceSource:
     """The traces of one experiment of an MLflow server.
@@ -52,26 +51,27 @@ def mlflow_traces(
     Keys of the table: `url`; `experiment`, a name, or an id in digits, without which it is
     MLflow's default one; `key`, where a trace says which run it is of: `tags.NAME` (by default
     `tags.repurpose.run_id`), `metadata.NAME`, `client_request_id` or `span.attributes.NAME`;
-    `header`, with secrets as `env:NAME`.
+    `header`, as it is sent.
 
     Raises:
-        UsageError: a key cannot be used, or the environment lacks a secret.
+        UsageError: a key cannot be used.
     """
-    declared = Declared(source, keys=("url", "experiment", "key", "header"))
-    url = declared.address("url")
-    key = declared.text("key", _KEY)
+    declared = Declared("completion.source", source)
+    declared.only(("kind", "url", "experiment", "key", "header"))
+    url = declared.address("url").rstrip("/")
+    key = declared.line("key", _KEY)
     found = _FIELD.fullmatch(key)
     if found is None:
         wanted = "tags.NAME, metadata.NAME, span.attributes.NAME or client_request_id"
-        raise declared.fault("key", wanted)
+        raise declared.wrong("key", wanted)
     kind, name = found[1] or found[3], found[2] or found[4] or key
     if found[1] and name.lower() in _TAKEN:
         raise UsageError(
             f"completion.source.key: MLflow takes {key} for a field of its own",
             hint=f'use a longer name, such as "{kind}.repurpose.{name}"',
         )
-    wire = wire_for(url, declared.headers("header", environment))
-    experiment = declared.name("experiment", _DEFAULT_EXPERIMENT)
+    wire = wire_for(url, declared.headers("header"))
+    experiment = _experiment(declared)
     return _Mlflow(wire, url, experiment, key, _condition(kind, name))
 
 
@@ -184,6 +184,14 @@ class _Mlflow:
             return await self.wire.send(request, _PATIENCE)
         except TimeoutError:
             raise WireError(f"MLflow did not answer within {_PATIENCE:.0f} s") from None
+
+
+def _experiment(declared: Declared) -> str:
+    """A name, or an id, which may stand there as a number."""
+    value = declared.given.get("experiment")
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return str(value)
+    return declared.line("experiment", _DEFAULT_EXPERIMENT)
 
 
 def _condition(kind: str | None, name: str) -> str:

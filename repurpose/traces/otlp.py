@@ -14,12 +14,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from repurpose.core.declared import Declared
 from repurpose.core.endpoint import TraceState
 from repurpose.core.exchange import WireError
 from repurpose.core.json_types import JsonObject, JsonValue
 from repurpose.ports.endpoints import TraceSource, Wire
 from repurpose.schema.intake import IntakeError, decode
-from repurpose.traces._declared import Declared
 from repurpose.traces._files import Growing, Place
 from repurpose.traces._spans import (
     attributes_of,
@@ -45,7 +45,6 @@ _MOST_TRACES = 100_000
 def otlp_traces(
     source: Mapping[str, JsonValue],
     *,
-    environment: Mapping[str, str],
     wire_for: Callable[[str, Mapping[str, str]], Wire],
 ) -> TraceSource:
     """The traces in a file, and in those it is rotated into, or in the files of a folder.
@@ -58,12 +57,13 @@ def otlp_traces(
     Raises:
         UsageError: a key cannot be used.
     """
-    declared = Declared(source, keys=("path", "attribute", "root", "presence"))
-    attribute = declared.text("attribute", _ATTRIBUTE)
+    declared = Declared("completion.source", source)
+    declared.only(("kind", "path", "attribute", "root", "presence"))
+    attribute = declared.line("attribute", _ATTRIBUTE)
     if not _NAME.fullmatch(attribute):
-        raise declared.fault("attribute", "a name of letters, digits and _ . : -")
-    root = declared.text("root") if "root" in source else None
-    path = Path(declared.text("path")).expanduser()
+        raise declared.wrong("attribute", "a name of letters, digits and _ . : -")
+    root = declared.line("root") if "root" in source else None
+    path = Path(declared.line("path")).expanduser()
     return _Otlp(Growing(path), attribute, root, presence=declared.flag("presence"))
 
 

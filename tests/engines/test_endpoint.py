@@ -477,8 +477,10 @@ def test_a_trace_source_that_is_not_there_is_named_with_those_that_are(engine_of
 def test_secrets_of_a_trace_source_are_hidden_as_well(
     engine_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def source(_: Any, *, environment: Mapping[str, str], wire_for: Any) -> object:
-        wire_for("http://traces.example", {"Authorization": f"Bearer {environment['TRACES']}"})
+    sent: list[Mapping[str, str]] = []
+
+    def source(table: Any, *, wire_for: Any) -> object:
+        sent.append(table["header"])
         return object()
 
     async def drive(*_: Any) -> CompletionOutcome:
@@ -486,7 +488,17 @@ def test_secrets_of_a_trace_source_are_hidden_as_well(
 
     members = {module.TRACES["mlflow"]: source}
     monkeypatch.setattr(module, "member", lambda where: members.get(where, drive))
-    endpoint = replace(WRITER, completion=Trace(source={"kind": "mlflow"}), result_path="x")
-    error = refused(engine_of(endpoint, ScriptedWire(), environment={"TRACES": "sesame"}))
-    assert "sesame" not in error.message
+    table = {"kind": "mlflow", "header": {"Authorization": "Bearer env:TRACES"}}
+    endpoint = replace(WRITER, completion=Trace(source=table), result_path="x")
+    engine = engine_of(endpoint, ScriptedWire(), environment={"TRACES": "sesame"})
+    error = refused(engine)
+    assert sent == [{"Authorization": "Bearer sesame"}]
+    assert "sesame" not in f"{error.message}{engine!r}"
     assert "no such token [hidden]" in error.message
+
+
+def test_the_secret_of_a_trace_source_is_missed_like_any_other(engine_of: Any) -> None:
+    table = {"kind": "mlflow", "url": "http://a", "header": {"Authorization": "env:TRACES"}}
+    endpoint = replace(WRITER, completion=Trace(source=table), result_path="x")
+    with pytest.raises(UsageError, match="endpoint writer needs TRACES in the environment"):
+        engine_of(endpoint)

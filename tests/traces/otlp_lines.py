@@ -21,7 +21,7 @@ def source(path: Path, **table: object) -> TraceSource:
         raise AssertionError("files need no wire")
 
     given: dict[str, Any] = {"kind": "otlp", "path": str(path), **table}
-    return otlp_traces(given, environment={}, wire_for=wire_for)
+    return otlp_traces(given, wire_for=wire_for)
 
 
 def state(asked: TraceSource, key: str = "run1") -> TraceState:

@@ -132,7 +132,7 @@ def ask(running: Running, run: str, **table: Any) -> tuple[TraceState, JsonValue
             wires.append(HttpWire(base_url, headers))
             return wires[-1]
 
-        source = mlflow_traces(given, environment={}, wire_for=wire_for)
+        source = mlflow_traces(given, wire_for=wire_for)
         try:
             return await source.state(run), await source.record(run)
         finally:

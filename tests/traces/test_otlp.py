@@ -202,5 +202,5 @@ def test_a_table_that_cannot_work_is_refused_with_its_key(
 ) -> None:
     given: dict[str, Any] = {"kind": "otlp", "path": str(spans), **table}
     with pytest.raises(UsageError) as caught:
-        otlp_traces(given, environment={}, wire_for=lambda *_: pytest.fail("no wire"))
+        otlp_traces(given, wire_for=lambda *_: pytest.fail("no wire"))
     assert message in str(caught.value)

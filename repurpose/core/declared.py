@@ -1,22 +1,31 @@
-"""Reads one table of a settings file, key by key; each fault names its key in full."""
+"""A table of a settings file, read key by key; each fault names its key in full."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from urllib.parse import urlsplit
 
 from repurpose.core.json_types import JsonValue
 from repurpose.errors import UsageError
 
-__all__ = ["Table"]
+__all__ = ["REFERENCE", "Declared"]
+
+REFERENCE = re.compile(r"\benv:([A-Za-z_][A-Za-z0-9_]{0,100})")
+"""How a header names a secret of the environment: `Bearer env:WRITER_TOKEN`."""
 
 _SHOWN = 60
 """How many characters of a key or value of the user's are shown."""
 _DEEPEST = 20
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+"""A token of RFC 9110, section 5.6.2."""
+_OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "te", "upgrade"})
+"""Headers that the transport writes."""
 
 
-class Table:
+class Declared:
     """A table and where it stands."""
 
     def __init__(self, path: str, given: Mapping[str, object]) -> None:
@@ -51,6 +60,45 @@ class Table:
             raise self.wrong(key, "a text")
         return value
 
+    def line(self, key: str, default: str | None = None) -> str:
+        """A text on one line that is not blank; required where there is no default."""
+        value = self.text(key, default)
+        if not value.strip() or not value.isprintable():
+            raise self.wrong(key, "a text on one line")
+        return value
+
+    def flag(self, key: str) -> bool:
+        """True or false; false where it is not given."""
+        value = self.given.get(key, False)
+        if not isinstance(value, bool):
+            raise self.wrong(key, "true or false")
+        return value
+
+    def address(self, key: str) -> str:
+        """The address of a server, as it stands."""
+        url = self.text(key)
+        try:
+            parts = urlsplit(url)
+            fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            fits = False
+        if not fits or not url.isprintable() or " " in url:
+            raise self.wrong(key, 'an http or https address: "http://localhost:9000"')
+        if parts.query or parts.fragment or "@" in parts.netloc:
+            raise self.wrong(key, "an address without password, ? and #")
+        return url
+
+    def headers(self, key: str) -> dict[str, str]:
+        """Headers, each of one line; none where there is no such table."""
+        table = self.table(key)
+        found = table.texts()
+        for name, value in found.items():
+            if not _HEADER.fullmatch(name) or name.lower() in _OURS:
+                raise table.fault(f"{name[:_SHOWN]!r} is no header that can be set")
+            if not (value.isascii() and value.isprintable()):
+                raise table.wrong(name, "one line of plain ASCII")
+        return found
+
     def number(
         self,
         key: str,
@@ -74,12 +122,12 @@ class Table:
         kind = "a whole number" if whole else "a number"
         raise self.wrong(key, f"{kind} {low} up to {most:g}")
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> Declared:
         """A table in this one; empty where it is not given."""
         value = self.given.get(key, {})
         if not isinstance(value, Mapping):
             raise self.wrong(key, "a table")
-        return Table(f"{self.path}.{key}", value)
+        return Declared(f"{self.path}.{key}", value)
 
     def texts(self) -> dict[str, str]:
         """All of the table, where every value is a text."""
