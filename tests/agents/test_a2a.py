@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from agents.a2a_agent import Agent
@@ -134,14 +132,12 @@ def test_a_task_that_does_not_end_is_still_working_when_time_is_up(
 ) -> None:
     agent.writer.plans.append(plan)
     desk.settings(settings_for(way, agent.url, timeout=0.1))
-    began = time.monotonic()
     desk.run()
     assert desk.code == 4
     assert desk.row()["kind"] == "still_working"
-    assert time.monotonic() - began < 4
-    assert (
-        len(agent.writer.asked) <= 1
-    )  # none where this machine was too busy to get it there in time
+    (call,) = desk.stored("calls")
+    assert 0.1 <= call["seconds"] < 60, "it has two minutes unless the settings say otherwise"
+    assert len(agent.writer.asked) <= 1  # none where it was too late to get there in time
 
 
 @by_each_way
@@ -169,12 +165,10 @@ def test_an_error_of_the_protocol_is_told_at_once_although_its_status_is_200(
 ) -> None:
     """Without its version header the agent answers with a JSON-RPC error, in no stream."""
     desk.settings(settings_for(way, agent.url).replace('A2A-Version = "1.0", ', ""))
-    began = time.monotonic()
     desk.run()
     assert desk.code == 4
-    assert desk.row()["kind"] == "broken_reply"
+    assert desk.row()["kind"] == "broken_reply", "still_working is what a wait would end with"
     assert "result.task.id" in desk.row()["message"]
-    assert time.monotonic() - began < 4
 
 
 # --- what stays secret, and what is let go of -----------------------------------------------------

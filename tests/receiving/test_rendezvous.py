@@ -63,7 +63,7 @@ def test_nothing_posted_is_none_after_the_time(meeting: Meeting) -> None:
         began = time.monotonic()
         assert await rendezvous.wait(ticket.key, 0.1) is None
         assert await rendezvous.wait("callback:nobody", 0.1) is None
-        assert 0.2 <= time.monotonic() - began < 2
+        assert time.monotonic() - began >= 0.2
 
     meeting(test)
 
