@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 from aiohttp import web
 
-from repurpose.api.adapters import SystemClock, open_store
+from repurpose.api._rendezvous import deliveries_in
+from repurpose.api.adapters import SystemClock
 from repurpose.ports import Clock
-from repurpose.ports.endpoints import Deliveries, Rendezvous
+from repurpose.ports.endpoints import Rendezvous
 from repurpose.receiving.application import application, runner_of
 from repurpose.receiving.serving import StoreSink
 from repurpose.receiving.webhooks import Secret
@@ -27,21 +28,12 @@ class QuickClock(SystemClock):
         await asyncio.sleep(seconds / 50)
 
 
-@contextmanager
-def deliveries(path: Path) -> Iterator[Deliveries]:
-    store = open_store(path)
-    try:
-        yield store.deliveries
-    finally:
-        store.close()
-
-
 @asynccontextmanager
 async def received(
     path: Path, clock: Clock, secret: Secret | None = None, beneath: str = ""
 ) -> AsyncIterator[str]:
     """The address of a receiver over a store."""
-    with deliveries(path) as kept:
+    with deliveries_in(path) as kept:
         app = application(StoreSink(kept, clock), clock, secret=secret, beneath=beneath)
         runner = runner_of(app)
         await runner.setup()

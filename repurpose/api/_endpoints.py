@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,6 +14,7 @@ from repurpose.core.endpoint import Callback, Endpoint, Trace
 from repurpose.core.table import member
 from repurpose.engines import ENGINES
 from repurpose.errors import UsageError
+from repurpose.fetching.addresses import is_loopback
 from repurpose.ports import Clock, Engine, NewId
 from repurpose.ports.endpoints import Rendezvous
 
@@ -91,9 +91,4 @@ def _is_here(base_url: str) -> bool:
     (True, False)
     """
     host = urlsplit(base_url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):  # RFC 6761, section 6.3
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return is_loopback(host) or host.endswith(".localhost")  # RFC 6761, section 6.3

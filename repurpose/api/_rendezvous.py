@@ -15,7 +15,7 @@ from repurpose.errors import UsageError
 from repurpose.ports import Clock
 from repurpose.ports.endpoints import Deliveries, Rendezvous
 
-__all__ = ["rendezvous_for"]
+__all__ = ["deliveries_in", "rendezvous_for"]
 
 
 def rendezvous_for(settings: Settings, clock: Clock, *, reachable_on_loopback: bool) -> Rendezvous:
@@ -34,7 +34,7 @@ def rendezvous_for(settings: Settings, clock: Clock, *, reachable_on_loopback: b
                 hint="name one with --db",
             )
         stored: Rendezvous = member("repurpose.receiving.stored:StoredRendezvous")(
-            partial(_opened, settings.database), settings.callback_base_url, clock
+            partial(deliveries_in, settings.database), settings.callback_base_url, clock
         )
         return stored
     if not reachable_on_loopback:
@@ -44,7 +44,12 @@ def rendezvous_for(settings: Settings, clock: Clock, *, reachable_on_loopback: b
 
 
 @contextmanager
-def _opened(database: Path) -> Iterator[Deliveries]:
+def deliveries_in(database: Path) -> Iterator[Deliveries]:
+    """What is posted to a store, which is closed again.
+
+    Raises:
+        StoreError: it cannot be opened.
+    """
     store = open_store(database)
     try:
         yield store.deliveries

@@ -27,7 +27,7 @@ from repurpose.core.provider_batch import Collected, Pending, ProviderBatch, Sub
 from repurpose.core.table import member
 from repurpose.engines._batch_gathering import gathering_engine
 from repurpose.engines._openai_requests import OPENAI_URL, Address, chat_body
-from repurpose.engines._profiles import profile_for, profile_named
+from repurpose.engines._profiles import profile_chosen
 from repurpose.errors import UsageError
 from repurpose.ports import Clock, Engine, Store
 from repurpose.ports.endpoints import Deliveries
@@ -188,7 +188,7 @@ class _At:
             )
         ready = settings.checked_for_model()
         host = Address.of(ready.base_url or OPENAI_URL).host
-        profile = profile_named(ready.profile) if ready.profile else profile_for(host)
+        profile = profile_chosen(ready.profile, host)
         return cls(ready, engine_for(settings), profile)
 
     def body(self, call: Call) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 from repurpose.core.endpoint import Endpoint, StatusMatch
@@ -19,8 +18,8 @@ __all__ = [
     "excerpt",
     "id_in",
     "is_success",
+    "is_transient",
     "refused",
-    "retry_after",
     "undecided",
     "verdict",
 ]
@@ -34,6 +33,11 @@ _READ = 4 * EXCERPT
 def is_success(status: int) -> bool:
     """Whether an HTTP status is one of success."""
     return 200 <= status < 300
+
+
+def is_transient(status: int) -> bool:
+    """Whether an HTTP status that is no success means later, and not never."""
+    return status in (408, 429) or status >= 500
 
 
 def decoded(body: bytes) -> JsonValue:
@@ -122,9 +126,3 @@ def excerpt(body: bytes) -> str:
     text = body[:_READ].decode("utf-8", "ignore")
     plain = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return plain if len(plain) <= EXCERPT else plain[: EXCERPT - 1] + "…"
-
-
-def retry_after(headers: Mapping[str, str]) -> float:
-    """How many seconds a server asks to be left alone; 0 where it does not say, or says a date."""
-    said = headers.get("retry-after", "").strip()
-    return float(said) if said.isascii() and said.isdigit() and len(said) < 6 else 0.0

@@ -9,7 +9,7 @@ from repurpose.completion._answers import (
     decoded,
     excerpt,
     is_success,
-    retry_after,
+    is_transient,
     undecided,
     verdict,
 )
@@ -20,15 +20,15 @@ from repurpose.completion.base import CompletionOutcome, Environment
 from repurpose.core.endpoint import Endpoint, Poll
 from repurpose.core.exchange import Response, WireError
 from repurpose.core.json_types import JsonValue
+from repurpose.core.waiting import retry_after
 from repurpose.errors import AgentFailed
+from repurpose.ports import Clock
 from repurpose.schema.intake import IntakeError
 
 __all__ = ["drive"]
 
 _ONE_LOOK = 30.0
 """Seconds for one request for the state, so that one that hangs does not use up the whole wait."""
-_TRANSIENT = frozenset({408, 429})
-"""Client errors that mean later, not never."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +91,18 @@ async def _look(
     except WireError as error:
         return _NotYet(f"its state address cannot be asked: {error}")
     if not is_success(response.status):
-        return _not_yet_or_never(endpoint, response)
+        return _not_yet_or_never(endpoint, response, environment.clock)
     try:
         return (decoded(response.body),)
     except IntakeError:
         return _NotYet("its state address answered no JSON")
 
 
-def _not_yet_or_never(endpoint: Endpoint, response: Response) -> _NotYet:
+def _not_yet_or_never(endpoint: Endpoint, response: Response, clock: Clock) -> _NotYet:
     status = response.status
-    if status in _TRANSIENT or status >= 500:
-        return _NotYet(f"its state address answered {status}", retry_after(response.headers))
+    if is_transient(status):
+        pause = retry_after(response.headers, clock.now()) or 0.0
+        return _NotYet(f"its state address answered {status}", pause)
     said = excerpt(response.body)
     raise AgentFailed(
         f"endpoint {endpoint.name}: its state address answered {status}"

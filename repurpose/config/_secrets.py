@@ -5,21 +5,17 @@ A value under a key that is named like a secret is refused, whatever it says, an
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from repurpose.config._keys import shown
+from repurpose.core.declared import WHOLE_REFERENCE
 
 __all__ = ["secrets_in"]
 
 _NAMES = frozenset({"key", "apikey", "token", "secret", "pwd", "passwd", "password", "passphrase"})
 _NAMES |= {"credential", "credentials", "auth", "authorization", "bearer", "cookie"}
 _ENDINGS = ("_key", "_apikey", "_token", "_password", "_secret", "_credentials")
-_REFERENCE = re.compile(
-    r"(?:(?:bearer|basic|token|apikey) )?env:[A-Za-z_][A-Za-z0-9_]{0,100}", re.IGNORECASE
-)
-"""How an endpoint names the variable that holds a secret: `Bearer env:AGENT_TOKEN`."""
 _DEEPEST = 40
 _VARIABLES = {"base_url": "REPURPOSE_BASE_URL", "loading.proxy": "REPURPOSE_PROXY"}
 """Addresses that may hold a password, with the variable that may as well."""
@@ -61,7 +57,7 @@ def _fault(path: str, name: str, value: object, key_variable: str) -> str | None
         return None
     if not path.startswith("endpoints."):
         return f"is a secret, which is read from the environment only; set {key_variable}"
-    if isinstance(value, str) and _REFERENCE.fullmatch(value):
+    if isinstance(value, str) and WHOLE_REFERENCE.fullmatch(value):
         return None
     return f'is a secret; write "env:NAME", and set NAME in the environment: {shown(name)}'
 

@@ -11,10 +11,14 @@ from urllib.parse import urlsplit
 from repurpose.core.json_types import JsonValue
 from repurpose.errors import UsageError
 
-__all__ = ["REFERENCE", "Declared"]
+__all__ = ["REFERENCE", "WHOLE_REFERENCE", "Declared"]
 
 REFERENCE = re.compile(r"\benv:([A-Za-z_][A-Za-z0-9_]{0,100})")
-"""How a header names a secret of the environment: `Bearer env:WRITER_TOKEN`."""
+"""How a header names a secret of the environment, anywhere in it."""
+WHOLE_REFERENCE = re.compile(
+    rf"((?:(?:bearer|basic|token|apikey) )?){REFERENCE.pattern}", re.IGNORECASE
+)
+"""How any other text does: it is nothing else, `env:WRITER_TOKEN`, perhaps behind a scheme."""
 
 _SHOWN = 60
 """How many characters of a key or value of the user's are shown."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
-from repurpose.core.declared import REFERENCE
+from repurpose.core.declared import REFERENCE, WHOLE_REFERENCE
 from repurpose.core.endpoint import Endpoint, Poll, Trace
 from repurpose.core.json_types import JsonValue
 from repurpose.errors import EngineError, UsageError
 
 __all__ = ["Mask", "Ready", "ready"]
 
-_WHOLE_REFERENCE = re.compile(r"((?:[A-Za-z]{1,20} )?)env:([A-Za-z_][A-Za-z0-9_]{0,100})")
 
 _HIDDEN = "[hidden]"
 _NO_WORD = 16
@@ -38,7 +36,7 @@ def ready(endpoint: Endpoint, environment: Mapping[str, str]) -> Ready:
     """The endpoint with every reference to the environment replaced by what stands there.
 
     A header may hold one anywhere; in a body and in keys, it is the whole text, perhaps behind a
-    word: `env:NAME`, `Bearer env:NAME`.
+    scheme: `env:NAME`, `Bearer env:NAME`.
 
     Raises:
         UsageError: a variable is not set, or holds a character that no header has.
@@ -95,7 +93,7 @@ class _Reading:
     def body(self, template: JsonValue) -> JsonValue:
         """A template with the texts replaced that are a reference."""
         if isinstance(template, str):
-            found = _WHOLE_REFERENCE.fullmatch(template)
+            found = WHOLE_REFERENCE.fullmatch(template)
             return f"{found[1]}{self._secret(found[2])}" if found else template
         if isinstance(template, Mapping):
             return {key: self.body(value) for key, value in template.items()}

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from repurpose.core.call import Call, Reply
-from repurpose.engines._headers import retry_after
+from repurpose.core.waiting import retry_after
 from repurpose.engines._meter import METER, Meter
 from repurpose.engines._pace import Pace
 from repurpose.engines._patience import Fault, Final, Lost, Patience, RateLimited

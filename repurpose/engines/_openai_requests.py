@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from repurpose.core.call import Call
+from repurpose.core.json_types import JsonValue
 from repurpose.core.profile import Profile
 from repurpose.engines._response_format import response_format
 from repurpose.errors import UsageError
 
-__all__ = ["OPENAI_URL", "Address", "chat_body"]
+__all__ = ["OPENAI_URL", "Address", "chat_body", "comparable"]
 
 OPENAI_URL = "https://api.openai.com/v1"
 """Where calls go when no other server is named."""
@@ -108,3 +109,11 @@ def _marked(call: Call) -> list[dict[str, object]]:
         {"type": "text", "text": shared, "prompt_cache_breakpoint": mark},
         {"type": "text", "text": own},
     ]
+
+
+def comparable(
+    address: Address, profile: Profile, temperature: float | None
+) -> dict[str, JsonValue]:
+    """What of a server and of how it is asked makes two answers comparable; holds no key."""
+    parameters: dict[str, JsonValue] = {"endpoint": address.shown, **profile.parameters}
+    return parameters if temperature is None else {**parameters, "temperature": temperature}

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 
 from repurpose.core.call import Usage
-from repurpose.engines._headers import number_in, seconds_in
+from repurpose.core.waiting import number_in, seconds_in
 from repurpose.errors import UsageError
 
 __all__ = ["Pace", "Window"]

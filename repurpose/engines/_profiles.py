@@ -16,7 +16,15 @@ from typing import Any
 from repurpose.core.profile import SCHEMA_KINDS, Profile
 from repurpose.errors import NeverStarted, UsageError
 
-__all__ = ["GENERIC", "PROFILES", "ShapeRefused", "profile_for", "profile_named", "weaker"]
+__all__ = [
+    "GENERIC",
+    "PROFILES",
+    "ShapeRefused",
+    "profile_chosen",
+    "profile_for",
+    "profile_named",
+    "weaker",
+]
 
 
 class ShapeRefused(NeverStarted):
@@ -93,6 +101,15 @@ def profile_for(host: str) -> Profile:
         if any(fnmatchcase(name, pattern) for pattern in profile.hosts for name in names):
             return profile
     return GENERIC
+
+
+def profile_chosen(choice: str | None, host: str) -> Profile:
+    """The profile that somebody named, else the one that serves `host`.
+
+    Raises:
+        UsageError: there is none with that name.
+    """
+    return profile_named(choice) if choice else profile_for(host)
 
 
 def weaker(profile: Profile, *, only_strict: bool = False) -> Profile | None:

@@ -17,6 +17,7 @@ from urllib.parse import quote
 import aiohttp
 from pydantic_core import to_json
 
+from repurpose.completion._answers import is_success, is_transient
 from repurpose.core.call import Reply
 from repurpose.core.exchange import Request, Response, WireError
 from repurpose.engines._gate import Fault, Final, Lost, RateLimited, Transport
@@ -34,8 +35,6 @@ __all__ = ["Followed", "ResponsesServer"]
 
 _CANCEL_SECONDS = 2.0
 """For a server to take note that nobody waits any more; Ctrl-C is not to take longer."""
-_TRANSIENT = frozenset({408, 429})
-"""Client errors that mean later, not never."""
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 
 
@@ -113,7 +112,7 @@ class ResponsesServer:
         ):
             response = await _whole(answered)
         self.transport.gate.learn(response.headers)
-        if not 200 <= response.status < 300:
+        if not is_success(response.status):
             refused = StatusError(response.status, response.headers, error_object(response.body))
             if is_filtered(refused):
                 request_id = response.headers.get("x-request-id")
@@ -202,9 +201,9 @@ class Followed:
         self._told += 1
         if self._told > 2:  # the submit, and the state in its answer
             response = await self.server.exchanged(request.method, request.url, timeout)
-            if response.status in _TRANSIENT or response.status >= 500:
+            if is_transient(response.status):
                 return response
-            if not 200 <= response.status < 300:
+            if not is_success(response.status):
                 raise self._refused(response)
             try:
                 self.seen = self.server.read(response)

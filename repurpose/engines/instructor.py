@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 from repurpose.core.call import Call, Reply
 from repurpose.core.json_types import JsonValue
+from repurpose.engines._api_key import usable_key
 from repurpose.engines._gate import Fault, Gate, Patience, Transport
 from repurpose.engines._instructor_clients import (
     Client,
@@ -142,14 +143,10 @@ def _shown(base_url: str) -> str:
 
 
 def _checked_key(provider: Provider, model: str, api_key: str | None) -> str | None:
-    key = (api_key or "").strip() or None
-    if provider.keys and key is None:
-        raise UsageError(f"--model {model} needs a key", hint=f"set {provider.keys[0]}")
-    if key and not (key.isascii() and key.isprintable()):
-        raise UsageError(
-            "the API key holds a character that no key has",
-            hint=f"set {provider.keys[0]} again" if provider.keys else None,
-        )
+    variable = provider.keys[0] if provider.keys else None
+    key = usable_key(api_key, variable)
+    if variable and key is None:
+        raise UsageError(f"--model {model} needs a key", hint=f"set {variable}")
     return key
 
 

@@ -17,16 +17,16 @@ import aiohttp
 from pydantic_core import to_json
 
 from repurpose.core.call import Call, Reply
-from repurpose.core.json_types import JsonValue
+from repurpose.engines._api_key import usable_key
 from repurpose.engines._gate import Fault, Gate, Patience, Transport
 from repurpose.engines._openai_connections import StatusError, sessions
 from repurpose.engines._openai_faults import Party, fault_of, is_filtered
 from repurpose.engines._openai_reply import decoded, error_object, read_reply
-from repurpose.engines._openai_requests import OPENAI_URL, Address, chat_body
+from repurpose.engines._openai_requests import OPENAI_URL, Address, chat_body, comparable
 from repurpose.engines._openai_stream import Streaming, streamed_reply
 from repurpose.engines._pace import Pace
 from repurpose.engines._per_loop import PerLoop
-from repurpose.engines._profiles import profile_for, profile_named
+from repurpose.engines._profiles import profile_chosen
 from repurpose.engines._response_format import schema_name
 from repurpose.errors import UsageError
 from repurpose.ports import Clock, Engine, Listener
@@ -71,16 +71,12 @@ def openai_engine(
         UsageError: `base_url` is no http or https address, the key cannot be one, a number is out
             of range, or there is no such profile.
     """
-    api_key = (api_key or "").strip() or None
-    if api_key and not (api_key.isascii() and api_key.isprintable()):
-        raise UsageError(
-            "the API key holds a character that no key has", hint=f"set {key_variable} again"
-        )
+    api_key = usable_key(api_key, key_variable)
     if timeout <= 0 or deadline <= 0 or transport_budget < 1:
         raise UsageError("timeout and deadline must be above 0, transport_budget at least 1")
     pace = Pace(rpm, tpm)
     address = Address.of(base_url or OPENAI_URL)
-    served = profile_named(profile) if profile else profile_for(address.host)
+    served = profile_chosen(profile, address.host)
     patience = Patience(budget=transport_budget, deadline=deadline)
     chat = _Chat(
         address=address,
@@ -97,15 +93,12 @@ def openai_engine(
         ),
         sessions=sessions(address.url, api_key, is_openai=address.is_openai),
     )
-    parameters: dict[str, JsonValue] = {"endpoint": address.shown, **served.parameters}
-    if temperature is not None:
-        parameters["temperature"] = temperature
     return Engine(
         name="openai",
         answer=chat.answer,
         stream=chat.stream,
         model=model,
-        parameters=parameters,
+        parameters=comparable(address, served, temperature),
         schema_in_prompt=served.schema_in_prompt,
         cache=served.cache,
         needs_one_schema=served.needs_one_schema,

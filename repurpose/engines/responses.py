@@ -22,12 +22,13 @@ from repurpose.completion.poll import drive
 from repurpose.core.call import Call, Reply
 from repurpose.core.endpoint import Endpoint, Poll, StatusMatch
 from repurpose.core.json_types import JsonValue
+from repurpose.engines._api_key import usable_key
 from repurpose.engines._gate import Gate, Patience, Transport
 from repurpose.engines._openai_connections import sessions
 from repurpose.engines._openai_faults import Party
-from repurpose.engines._openai_requests import OPENAI_URL, Address
+from repurpose.engines._openai_requests import OPENAI_URL, Address, comparable
 from repurpose.engines._pace import Pace
-from repurpose.engines._profiles import profile_for, profile_named
+from repurpose.engines._profiles import profile_chosen
 from repurpose.engines._response_format import schema_name
 from repurpose.engines._responses_server import Followed, ResponsesServer
 from repurpose.engines._responses_shapes import failure_of, reply_of, response_body
@@ -88,15 +89,11 @@ def responses_engine(
         UsageError: `base_url` is no http or https address, the key cannot be one, a number is out
             of range, or there is no such profile.
     """
-    api_key = (api_key or "").strip() or None
-    if api_key and not (api_key.isascii() and api_key.isprintable()):
-        raise UsageError(
-            "the API key holds a character that no key has", hint=f"set {key_variable} again"
-        )
+    api_key = usable_key(api_key, key_variable)
     if timeout <= 0:
         raise UsageError("timeout must be above 0")
     address = Address.of(base_url or OPENAI_URL)
-    served = profile_named(profile) if profile else profile_for(address.host)
+    served = profile_chosen(profile, address.host)
     patience = Patience(budget=1, deadline=timeout)
     submit_seconds = min(timeout, _SUBMIT_SECONDS)
     server = ResponsesServer(
@@ -117,14 +114,11 @@ def responses_engine(
         sessions=sessions(address.url, api_key, is_openai=address.is_openai),
     )
     background = _Background(server, timeout, temperature, rendezvous)
-    parameters: dict[str, JsonValue] = {"endpoint": address.shown, **served.parameters}
-    if temperature is not None:
-        parameters["temperature"] = temperature
     return Engine(
         name="responses",
         answer=background.answer,
         model=model,
-        parameters=parameters,
+        parameters=comparable(address, served, temperature),
         schema_in_prompt=served.schema_in_prompt,
         close=background.close,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
-__all__ = ["Address", "is_local_name", "literal_address", "why_refused"]
+__all__ = ["Address", "is_local_name", "is_loopback", "literal_address", "why_refused"]
 
 Address = IPv4Address | IPv6Address
 
@@ -91,6 +91,18 @@ def literal_address(host: str) -> Address | None:
         return ip_address(bare)
     except ValueError:
         return _odd_ipv4(bare)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether `host` is this machine for sure, and nobody else reaches it there.
+
+    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0")]
+    [True, True, True, False]
+    """
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"
 
 
 def is_local_name(host: str) -> bool:

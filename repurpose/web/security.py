@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from repurpose.web.faults import HttpFault, is_api, json_fault, plain_fault
 
-__all__ = ["HEADERS", "Gate", "Hosts", "is_loopback"]
+__all__ = ["HEADERS", "Gate", "Hosts"]
 
 _CSP = "; ".join(
     (
@@ -51,18 +51,6 @@ HEADERS: Mapping[str, str] = {
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _WILDCARDS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - they are recognized, not bound
 _YEAR = 365 * 24 * 3600
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address.
-
-    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0")]
-    [True, True, True, False]
-    """
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.casefold() == "localhost"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ import uvicorn
 from repurpose.api.adapters import engine_for, open_store
 from repurpose.config import ENDPOINT, Settings
 from repurpose.errors import UsageError
+from repurpose.fetching.addresses import is_loopback
 from repurpose.web.app import App, create_app
-from repurpose.web.security import is_loopback
 
 __all__ = ["address_of", "bound", "serve"]
 

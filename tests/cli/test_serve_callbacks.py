@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from receivers import QuickClock, deliveries, post
+from receivers import QuickClock, post
+from repurpose.api._rendezvous import deliveries_in
 from repurpose.receiving.stored import StoredRendezvous
 
 BASE = "https://example.org/in"
@@ -102,7 +103,7 @@ def ended(process: subprocess.Popen[str], number: int) -> tuple[int, str, str]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_says_one_line_takes_a_post_and_ends_well(tmp_path: Path, number: int) -> None:
-    rendezvous = StoredRendezvous(lambda: deliveries(tmp_path / "some.db"), BASE, QuickClock())
+    rendezvous = StoredRendezvous(lambda: deliveries_in(tmp_path / "some.db"), BASE, QuickClock())
     ticket = asyncio.run(rendezvous.ticket())
     assert ticket.url.startswith(f"{BASE}/callbacks/")
     with serving(tmp_path) as process:

@@ -132,6 +132,15 @@ def test_a_server_that_asks_for_time_gets_it():
     assert polled(wire).elapsed == pytest.approx(30.0, abs=0.1)
 
 
+def test_a_server_may_ask_for_time_by_a_date_or_in_milliseconds():
+    for header, seconds in (
+        ({"retry-after": "Thu, 01 Jan 2026 00:00:30 GMT"}, 30.0),
+        ({"retry-after-ms": "20000"}, 20.0),
+    ):
+        wire = ScriptedWire(states=[answer({}, 503, **header), COMPLETED])
+        assert polled(wire).elapsed == pytest.approx(seconds, abs=0.1)
+
+
 def test_a_server_that_asks_for_more_time_than_there_is_does_not_hold_us():
     wire = ScriptedWire(states=[answer({}, 503, **{"retry-after": "9999"})])
 

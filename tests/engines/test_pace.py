@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from mock_server import MockServer
 from repurpose.core.call import Call, Usage
 from repurpose.core.source import Source
+from repurpose.core.waiting import seconds_in
 from repurpose.engines._gate import Fault, Gate, Lost, Patience, RateLimited, Transport
-from repurpose.engines._headers import seconds_in
 from repurpose.engines._pace import Pace, Window
 from repurpose.engines.openai import openai_engine
 from repurpose.errors import StillWorking, UsageError

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from receivers import Meeting, QuickClock, deliveries, received
+from receivers import Meeting, QuickClock, received
+from repurpose.api._rendezvous import deliveries_in
 from repurpose.ports.endpoints import Rendezvous
 from repurpose.receiving.memory import MemoryRendezvous
 from repurpose.receiving.stored import StoredRendezvous
@@ -27,7 +28,7 @@ def meeting(request: pytest.FixtureRequest, tmp_path: Path) -> Meeting:
     async def in_store(test: Callable[[Rendezvous], Awaitable[None]]) -> None:
         path = tmp_path / "some.db"
         async with received(path, clock) as url:
-            await test(StoredRendezvous(lambda: deliveries(path), url, clock))
+            await test(StoredRendezvous(lambda: deliveries_in(path), url, clock))
 
     kind = in_memory if request.param == "memory" else in_store
     return lambda test: asyncio.run(kind(test))

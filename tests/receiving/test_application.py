@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from receivers import QuickClock, deliveries, post, received
+from receivers import QuickClock, post, received
+from repurpose.api._rendezvous import deliveries_in
 from repurpose.ports.endpoints import Deliveries
 from repurpose.receiving.application import LARGEST_BODY
 from repurpose.receiving.stored import LOOK_SECONDS, StoredRendezvous
@@ -23,7 +24,7 @@ NOW = 1_795_000_000.0
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     found = tmp_path / "some.db"
-    with deliveries(found) as kept:
+    with deliveries_in(found) as kept:
         kept.issue(key_of(TOKEN), QuickClock().now().timestamp())
     return found
 
@@ -37,7 +38,7 @@ def asked(path: Path, test: Callable[[str], Awaitable[None]], beneath: str = "")
 
 
 def held(path: Path, look: Callable[[Deliveries], object]) -> object:
-    with deliveries(path) as kept:
+    with deliveries_in(path) as kept:
         return look(kept)
 
 
@@ -128,7 +129,7 @@ def test_a_reader_of_the_database_finds_no_address(path: Path) -> None:
 
 
 def test_a_wait_looks_twice_a_second_and_not_beyond_its_time(path: Path, clock) -> None:
-    rendezvous = StoredRendezvous(lambda: deliveries(path), "http://127.0.0.1:9", clock)
+    rendezvous = StoredRendezvous(lambda: deliveries_in(path), "http://127.0.0.1:9", clock)
     assert asyncio.run(rendezvous.wait(key_of(TOKEN), 1.7)) is None
     assert LOOK_SECONDS == 0.5
     assert clock.slept == pytest.approx([0.5, 0.5, 0.5, 0.2])
@@ -143,6 +144,6 @@ def test_a_body_that_lands_between_two_looks_is_taken_at_the_next(path: Path, cl
             held(path, lambda kept: kept.deliver(key_of(TOKEN), b"landed", NOW))
 
     clock.sleep = slept
-    rendezvous = StoredRendezvous(lambda: deliveries(path), "http://127.0.0.1:9", clock)
+    rendezvous = StoredRendezvous(lambda: deliveries_in(path), "http://127.0.0.1:9", clock)
     assert asyncio.run(rendezvous.wait(key_of(TOKEN), 60)) == b"landed"
     assert clock.slept == [0.5, 0.5]

@@ -17,7 +17,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from receivers import QuickClock, deliveries
+from receivers import QuickClock
+from repurpose.api._rendezvous import deliveries_in
 from repurpose.receiving.stored import StoredRendezvous
 from repurpose.receiving.tokens import key_of, new_token
 
@@ -29,7 +30,7 @@ import asyncio, os, random, signal, sys
 from functools import partial
 from pathlib import Path
 
-from repurpose.api._rendezvous import _opened
+from repurpose.api._rendezvous import deliveries_in
 from repurpose.api.adapters import SystemClock
 from repurpose.receiving.stored import StoredRendezvous
 
@@ -38,7 +39,7 @@ noted = os.open(ledger, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 last = os.open(dying, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 waiting = Path(keys).read_text().split()
 random.Random(int(dies_at)).shuffle(waiting)
-rendezvous = StoredRendezvous(partial(_opened, path), "http://127.0.0.1:9", SystemClock())
+rendezvous = StoredRendezvous(partial(deliveries_in, path), "http://127.0.0.1:9", SystemClock())
 
 async def main():
     taken = 0
@@ -144,7 +145,7 @@ def test_each_body_is_taken_once_though_a_receiver_and_a_waiter_are_killed(
     """A killed waiter's last body is gone with it: the claim is what decides, and nobody else may
     take for an answer what the one who asked has taken already."""
     tokens = [new_token() for _ in range(count)]
-    with deliveries(processes.database) as kept:
+    with deliveries_in(processes.database) as kept:
         for token in tokens:
             kept.issue(key_of(token), QuickClock().now().timestamp())
     keys = [key_of(token) for token in tokens]
@@ -170,7 +171,7 @@ def test_each_body_is_taken_once_though_a_receiver_and_a_waiter_are_killed(
     assert gone not in taken
     assert {*taken, gone} <= {*post.acknowledged, *post.lost}
     assert {key for key, _ in taken} | {gone[0]} == set(keys)
-    rendezvous = StoredRendezvous(lambda: deliveries(processes.database), BASE, QuickClock())
+    rendezvous = StoredRendezvous(lambda: deliveries_in(processes.database), BASE, QuickClock())
     assert asyncio.run(rendezvous.wait(gone[0], 0)) is None
 
 

@@ -19,7 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from receivers import QuickClock, deliveries, post, received
+from receivers import QuickClock, post, received
+from repurpose.api._rendezvous import deliveries_in
 from repurpose.errors import UsageError
 from repurpose.receiving.application import WEBHOOKS
 from repurpose.receiving.webhooks import Secret, WebhookRefused, object_of
@@ -197,7 +198,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def taken(path: Path, key: str) -> list[bytes]:
-    with deliveries(path) as kept:
+    with deliveries_in(path) as kept:
         return list(iter(lambda: kept.claim(key, NOW), None))
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from repurpose.web.security import HEADERS, Gate, Hosts, is_loopback
+from repurpose.fetching.addresses import is_loopback
+from repurpose.web.security import HEADERS, Gate, Hosts
 
 OWN = {"Origin": "http://127.0.0.1:8400", "Sec-Fetch-Site": "same-origin"}
 TOKEN = "a-token-of-some-length"
