@@ -90,10 +90,10 @@ def _rounded(count: int) -> str:
 def shown(*, quiet: bool = False, steady: bool = False) -> Iterator[Callable[[Progress], None]]:
     """A function to report progress to, shown as fits where standard error goes.
 
-    With `steady`, on a terminal too as lines that stay as they are.
+    With `steady`, on a terminal too as lines that stay as they are; with `quiet`, only what failed.
     """
     if quiet:
-        yield lambda _: None
+        yield _failures
     elif sys.stderr.isatty() and not steady:
         with _live() as report:
             yield report
@@ -106,6 +106,12 @@ def _plain(progress: Progress) -> None:
     if not isinstance(progress, FormatStarted):
         line = line_for(progress)
         click.echo(f"{line.label}: {line.text}", err=True)
+
+
+def _failures(progress: Progress) -> None:
+    """A line for each format that failed: whoever wants no news wants to know that."""
+    if isinstance(progress, FormatEnded) and line_for(progress).state == "failed":
+        _plain(progress)
 
 
 @contextmanager

@@ -87,7 +87,7 @@ Examples:
     help="After a failed format, go on, or begin no other one of that source.",
 )
 @click.option("--force", is_flag=True, help="Call even where the same result is stored.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress and no notes; only what failed.")
 @_options.as_json
 @_options.database
 @click.pass_context

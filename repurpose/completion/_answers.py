@@ -26,6 +26,8 @@ __all__ = [
 
 EXCERPT = 300
 """How many characters of a refusal are shown."""
+_LONGEST_ID = 1000
+"""Characters of an endpoint's own id; it is stored, and put into addresses."""
 _READ = 4 * EXCERPT
 """How many bytes of it are looked at."""
 
@@ -75,11 +77,15 @@ def id_in(endpoint: Endpoint, body: JsonValue) -> str | None:
     """The endpoint's own id in its first answer; None where it is not asked for one.
 
     Raises:
-        BrokenReply: it is not there, empty, or no text.
+        BrokenReply: it is not there, empty, too long, or no text.
     """
     if endpoint.returned_id is None:
         return None
     found = at(body, endpoint.returned_id)
+    if isinstance(found, str) and len(found) > _LONGEST_ID:
+        raise BrokenReply(
+            f"endpoint {endpoint.name}: its id has more than {_LONGEST_ID} characters"
+        )
     if isinstance(found, str) and found:
         return found
     what = "there is nothing" if found is MISSING else "there is no text, or an empty one"

@@ -72,6 +72,18 @@ def test_quiet_says_nothing_but_the_texts(repurpose: Command, article: Path) -> 
     assert repurpose("run", article, "--quiet", "--formats", "summary").stderr == ""
 
 
+def test_quiet_still_says_what_failed_and_why(
+    repurpose: Command, article: Path, tmp_path: Path
+) -> None:
+    settings = tmp_path / "repurpose.toml"
+    settings.write_text('[endpoints.gone]\nbase_url = "http://127.0.0.1:9"\n', encoding="utf-8")
+    options = ["--engine", "endpoint:gone", "--config", settings, "--formats", "summary"]
+    done = repurpose("run", article, "--quiet", *options)
+    assert done.returncode == 4
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("Summary: generation error: endpoint gone: no connection")
+
+
 def test_the_working_directory_stays_as_it_is(
     repurpose: Command, article: Path, tmp_path: Path
 ) -> None:

@@ -87,6 +87,14 @@ def test_a_returned_id_that_is_a_way_up_is_refused(returned):
         polled(ScriptedWire(answer({"id": returned}), [COMPLETED]), returned_id="id")
 
 
+def test_a_returned_id_may_have_a_thousand_characters_and_no_more():
+    kept = polled(ScriptedWire(answer({"id": "x" * 1000}), [COMPLETED]), returned_id="id")
+    assert kept.remote_id == "x" * 1000
+
+    with pytest.raises(BrokenReply, match="more than 1000 characters"):
+        polled(ScriptedWire(answer({"id": "x" * 1001}), [COMPLETED]), returned_id="id")
+
+
 def test_with_a_clock_in_steps_of_a_second_a_timeout_of_one_and_a_half_leaves_one_look():
     wire = ScriptedWire(states=[RUNNING])
 
